@@ -17,11 +17,13 @@ import { neighbourScenario } from "./scenarios/Neighbours.ts"
 import { nodesScenario } from "./scenarios/Nodes.ts"
 import { overloadScenario } from "./scenarios/Overload.ts"
 import { pageScenario } from "./scenarios/Pages.ts"
+import { profileScenario } from "./scenarios/Profiles.ts"
 import { protocolScenario } from "./scenarios/Protocols.ts"
 import { readScenario, reportScenario, staffReadScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
 import { long, runSuite, short } from "./scenarios/Suite.ts"
 import { trafficScenarios } from "./scenarios/Traffic.ts"
+import { verificationScenario } from "./scenarios/Verification.ts"
 import { webhookScenario } from "./scenarios/Webhooks.ts"
 import { writeBytesScenario } from "./scenarios/WriteBytes.ts"
 
@@ -65,6 +67,7 @@ export const all = [
   ...Object.values(trafficScenarios).map(({ command }) => command),
   mixedScenario.command,
   apiScenario.command,
+  profileScenario.command,
   protocolScenario.command,
   readScenario.command,
   reportScenario.command,
@@ -80,6 +83,7 @@ export const all = [
   recoveryScenario.command,
   growthScenario.command,
   memoryScenario.command,
+  verificationScenario.command,
   writeBytesScenario.command,
   baselineScenario.command,
   compare,

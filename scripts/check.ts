@@ -18,8 +18,8 @@ const root = dirname(import.meta.dirname)
 const bin = join(root, "node_modules", ".bin")
 const path = `${bin}:${process.env["PATH"] ?? ""}`
 /**
- * Of checks, which run two at a time: each has one thread, since threads that check types do the same work twice, and collects garbage
- * seldom. It halves their work.
+ * Of checks, which run two at a time, and beside the tests: each has one thread, since threads that check types do the same work twice, and collects
+ * garbage seldom. It halves their work.
  */
 const environment = { ...process.env, PATH: path, NO_COLOR: "1", GOGC: "400", GOMAXPROCS: "1" }
 
@@ -63,7 +63,8 @@ const checks: ReadonlyArray<Check> = [
     steps: [
       ["effect-tsgo", "patch", "--typescript"],
       ["tsc", "--singleThreaded", "-p", "tsconfig.json"],
-      ["tsc", "--singleThreaded", "-p", "src/pages/tsconfig.json"]
+      ["tsc", "--singleThreaded", "-p", "src/pages/tsconfig.json"],
+      ["tsc", "--singleThreaded", "-p", "scripts/casino/page/tsconfig.json"]
     ]
   },
   { name: "lint", steps: [["oxlint", "--type-aware", "--deny-warnings"]] },
@@ -71,28 +72,33 @@ const checks: ReadonlyArray<Check> = [
   { name: "format", steps: [["dprint", "check"]] }
 ]
 
-const runCheck = async (check: Check): Promise<boolean> => {
-  for (const [command = "", ...args] of check.steps) {
-    const { code, output } = await run(command, args)
-    if (code !== 0) {
-      standardOutput.offer(`✗ ${check.name}\n${output.trimEnd()}\n`)
-      return false
-    }
-  }
-  standardOutput.offer(`✓ ${check.name}\n`)
-  return true
+interface Checked {
+  readonly passed: number
+  /** Each with what it said. */
+  readonly failures: ReadonlyArray<string>
 }
 
-const runChecks = async (): Promise<{ readonly passed: number; readonly failed: number }> => {
+/** What a check that fails said. */
+const failureOf = async ({ name, steps }: Check): Promise<string | undefined> => {
+  for (const [command = "", ...args] of steps) {
+    const { code, output } = await run(command, args)
+    if (code !== 0) return `${name}\n${output.trimEnd()}`
+  }
+  standardOutput.offer(`✓ ${name}\n`)
+  return undefined
+}
+
+const runChecks = async (): Promise<Checked> => {
   const queue = [...checks]
-  let passed = 0
+  const failures: Array<string> = []
   const worker = async () => {
     for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
-      if (await runCheck(check)) passed += 1
+      const failure = await failureOf(check)
+      if (failure !== undefined) failures.push(failure)
     }
   }
   await Promise.all([worker(), worker()])
-  return { passed, failed: checks.length - passed }
+  return { passed: checks.length - failures.length, failures }
 }
 
 /** A test file that could not even be loaded holds no test that failed, yet it is a failure. */
@@ -103,6 +109,9 @@ interface VitestReport {
     {
       readonly name: string
       readonly status: string
+      /** Epoch milliseconds. */
+      readonly startTime: number
+      readonly endTime: number
       readonly message: string
       readonly assertionResults: ReadonlyArray<
         { readonly status: string; readonly fullName: string; readonly failureMessages: ReadonlyArray<string> }
@@ -110,6 +119,9 @@ interface VitestReport {
     }
   >
 }
+
+/** Files whose time is told after a run: where to look when it grows. */
+const slowestShown = 12
 
 interface Tested {
   readonly passed: number
@@ -130,6 +142,14 @@ const runTests = async (args: ReadonlyArray<string>, settings: RunSettings = {})
   try {
     const report: VitestReport = JSON.parse(readFileSync(file, "utf8"))
     passed = report.numPassedTests
+    const files = report.testResults.map(({ endTime, name, startTime }) => ({
+      name: relative(root, name),
+      seconds: (endTime - startTime) / 1000
+    }))
+    const slowest = files.toSorted((one, other) => other.seconds - one.seconds).slice(0, slowestShown)
+    standardOutput.offer(
+      `slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(", ")}\n`
+    )
     failures = report.testResults.filter((result) => result.status === "failed").flatMap((result) => {
       const failed = result.assertionResults.filter((test) => test.status === "failed")
       const name = relative(root, result.name)
@@ -168,14 +188,18 @@ const runSoak = async () => {
 }
 
 const [mode, ...rest] = process.argv.slice(2)
-const checked = mode === "--soak" ? { passed: 0, failed: 0 } : await runChecks()
-const tested = mode === "--test"
-  ? await runTests(["--exclude=test/soak/**", ...rest])
-  : mode === "--soak"
-  ? await runSoak()
-  : { passed: 0, failures: [] }
-const failed = checked.failed + tested.failures.length
+const noChecks: Checked = { passed: 0, failures: [] }
+// the tests wait for timers and answers meanwhile
+const [checked, tested] = await Promise.all([
+  mode === "--soak" ? noChecks : runChecks(),
+  mode === "--test"
+    ? runTests(["--exclude=test/soak/**", ...rest])
+    : mode === "--soak"
+    ? runSoak()
+    : { passed: 0, failures: [] }
+])
+const failures = [...checked.failures, ...tested.failures]
 // Last, since who reads the output of a long run reads its end.
-for (const failure of tested.failures) standardOutput.offer(`✗ ${failure}\n`)
-standardOutput.offer(`${checked.passed + tested.passed} passed, ${failed} failed\n`)
-process.exitCode = failed === 0 ? 0 : 1
+for (const failure of failures) standardOutput.offer(`✗ ${failure}\n`)
+standardOutput.offer(`${checked.passed + tested.passed} passed, ${failures.length} failed\n`)
+process.exitCode = failures.length === 0 ? 0 : 1

@@ -7,8 +7,11 @@ import { HttpClient } from "effect/http"
 import { randomInt } from "node:crypto"
 import * as Services from "../src/client/Services.ts"
 import { standardOutput } from "../src/platform/Output.ts"
+import { runTyped } from "../src/platform/Usage.ts"
+import { openCasino } from "./casino/Setup.ts"
 import { enter } from "./demo/Accounts.ts"
 import { connect, vendorNames } from "./demo/Connection.ts"
+import { enterJurisdiction, jurisdictionNames } from "./demo/Jurisdiction.ts"
 import { printBalances, printVerification } from "./demo/Report.ts"
 import { findService, type Service } from "./demo/Service.ts"
 import { makeDialect } from "./simulators/Dialects.ts"
@@ -31,6 +34,14 @@ const flags = {
   protocol: Flag.String("protocol").pipe(
     Flag.withDescription(`Play a vendor's protocol instead of Pitboss's own: ${vendorNames.join(", ")}`),
     Flag.optional
+  ),
+  jurisdiction: Flag.String("jurisdiction").pipe(
+    Flag.withDescription(`Play as an operator under the rules of a jurisdiction: ${jurisdictionNames.join(", ")}`),
+    Flag.optional
+  ),
+  casino: Flag.Boolean("casino").pipe(
+    Flag.withDescription("Serve a casino to play in, on 127.0.0.1:8090 (CASINO_PORT), instead of playing"),
+    Flag.withDefault(false)
   ),
   url: Flag.String("url").pipe(
     Flag.withDescription(
@@ -71,13 +82,17 @@ const demo = Command.make("demo", flags, (input) =>
   Effect.gen(function*() {
     const { players, ratePerSecond, seconds } = input
     const stats = new RunStats()
-    const service = yield* findService(input.url, stats)
+    const found = yield* findService(input.url, stats)
+    if (input.casino) return yield* openCasino(found.url)
     const seed = input.seed._tag === "Some" ? input.seed.value : randomInt(2 ** 31)
     yield* print(
-      `Pitboss at ${service.url}: ${players} players, ${ratePerSecond} requests a second for ${seconds} s, seed ${seed}\n`
+      `Pitboss at ${found.url}: ${players} players, ${ratePerSecond} requests a second for ${seconds} s, seed ${seed}\n`
     )
     const run = (yield* Clock.currentTimeMillis).toString(36) + randomInt(36 ** 2).toString(36)
     const pace = makePace(ratePerSecond)
+    const { excludeOne, service } = input.jurisdiction._tag === "Some"
+      ? yield* enterJurisdiction({ code: input.jurisdiction.value, run, service: found, stats })
+      : { excludeOne: undefined, service: found }
     const { accounts, connection } = input.protocol._tag === "Some"
       ? { accounts: [], connection: yield* connect({ name: input.protocol.value, service, run, players }) }
       : yield* openOwn({ service, stats, pace, run, players })
@@ -95,11 +110,13 @@ const demo = Command.make("demo", flags, (input) =>
     const { served } = service.nodes
     if (served.size > 0) yield* printCounts("Served by the node that owns the player", ["calls", "node"], served)
     yield* printPlayed(stats)
-    const found = accounts.flatMap((account) => {
+    const playing = accounts.flatMap((account) => {
       const player = played.sessions.find(({ name }) => name === account.username)
       return player === undefined ? [] : [{ account, player }]
     })
-    if (found.length > 0) yield* printBalances(service, found, stats)
+    if (playing.length > 0) yield* printBalances(service, playing, stats)
+    const [account] = accounts
+    if (account !== undefined && excludeOne !== undefined) yield* excludeOne(account, 1)
     yield* printVerification(stats)
     yield* printVerdict(stats, "every answer, every balance and the ledger agree")
     if (stats.differenceCount > 0) {
@@ -110,7 +127,7 @@ const demo = Command.make("demo", flags, (input) =>
   )
 
 demo.pipe(
-  Command.run({ version: "1" }),
+  runTyped,
   Effect.tapErrorTag("SimulatorError", (error) => Console.error(`demo: ${error.message}`)),
   Effect.provide(Layer.mergeAll(Services.layer, NodeServices.layer)),
   Effect.provideService(HttpClient.TracerPropagationEnabled, false),

@@ -189,12 +189,14 @@ const faults = Command.make("faults", flags, (input) =>
     if (standardError.isTerminal) standardError.offer("\n")
     const { failure } = outcome
     if (failure !== undefined) {
-      const { violations, concerned, cycle, kind } = failure
+      const { violations, concerned, cycle, databaseLines, kind } = failure
       standardError.offer(
         [
           `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: what it left is in ${outcome.folder ?? ""}`,
           ...violations,
           ...concerned.slice(0, 200),
+          "log of PostgreSQL:",
+          ...databaseLines,
           ""
         ].join("\n")
       )

@@ -7,8 +7,8 @@
 import { createHash } from "node:crypto"
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { brotliCompressSync, constants } from "node:zlib"
-import { build } from "vite"
+import { promisify } from "node:util"
+import { brotliCompress, constants } from "node:zlib"
 import { standardError } from "../src/platform/Output.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -25,6 +25,8 @@ const digest = (): string => {
   return hash.update(readFileSync(join(root, "package-lock.json"))).digest("hex")
 }
 
+const compress = promisify(brotliCompress)
+
 const compressible = /\.(js|css|svg|html|json)$/
 
 /** Builds beside the target and moves it there, so that a running service never reads half a build. */
@@ -32,6 +34,8 @@ const make = async (made: string): Promise<void> => {
   const fresh = `${target}.${process.pid}`
   // independent of the environment of the caller, a test or a developer's shell
   process.env["NODE_ENV"] = "production"
+  // only here: every start asks whether there is something to build, and loading what builds takes longer than the question
+  const { build } = await import("vite")
   await build({
     configFile: join(root, "src", "pages", "vite.config.ts"),
     mode: "production",
@@ -39,14 +43,13 @@ const make = async (made: string): Promise<void> => {
     logLevel: "error",
     build: { outDir: fresh }
   })
-  for (const file of globSync("**/*", { cwd: fresh })) {
-    if (!compressible.test(file)) continue
-    const bytes = readFileSync(join(fresh, file))
-    writeFileSync(
-      join(fresh, `${file}.br`),
-      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
-    )
-  }
+  await Promise.all(
+    globSync("**/*", { cwd: fresh }).filter((file) => compressible.test(file)).map(async (file) => {
+      const bytes = readFileSync(join(fresh, file))
+      const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+      writeFileSync(join(fresh, `${file}.br`), await compress(bytes, { params }))
+    })
+  )
   writeFileSync(join(fresh, "digest"), made)
   rmSync(target, { recursive: true, force: true })
   mkdirSync(join(root, "dist"), { recursive: true })

@@ -2,4 +2,4 @@
 import { keepCompiled } from "./compiled.ts"
 
 keepCompiled()
-await import("./runService.ts")
+await import("./startService.ts")

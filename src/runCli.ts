@@ -7,10 +7,13 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
+import { parse } from "node:path"
 import { runCommandLine } from "./commandLine.ts"
 
+const [, program = "", ...args] = process.argv
+
 await Effect.runPromise(
-  runCommandLine(process.argv.slice(2)).pipe(
+  runCommandLine(args, parse(program).name === "pitboss" ? "pitboss" : undefined).pipe(
     // not fetch, which times out after five minutes: a verification of a large ledger takes longer; not undici, whose modules take time to load
     Effect.provide([NodeHttpClient.layerNodeHttp, NodeServices.layer])
   )

@@ -1,31 +1,35 @@
 /**
  * The service: its capabilities on the configured database, behind the public server and the back office's. Prints its addresses and, with the demo
- * operator, first steps. SIGTERM and SIGINT drain.
+ * operator, first steps. `startService.ts` loads and runs it.
  */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
+import { Console, Context, Effect, Layer, Option, Redacted } from "effect"
+import { writeCompiled } from "./compiled.ts"
 import { layerEndsFile } from "./chain/EndsFile.ts"
 import { layerCluster, layerMember } from "./cluster/Cluster.ts"
 import { layerBackoffice } from "./servers/Backoffice.ts"
 import { type DemoCredentials, DemoSeed } from "./features/demo/DemoSeed.ts"
 import { layerBackofficeServer } from "./servers/BackofficeServer.ts"
-import { logFields } from "./http/LogFields.ts"
-import { layerFreePorts } from "./http/Ports.ts"
 import { MetricsRoute } from "./http/MetricsRoute.ts"
 import { layerHttpServices, layerPublicServer } from "./servers/PublicServer.ts"
-import { layerLogging } from "./platform/Logging.ts"
 import { isOpenConnection } from "./platform/DatabaseHosts.ts"
 import { isLoopback } from "./platform/Loopback.ts"
-import { standardError } from "./platform/Output.ts"
-import { layerEndWithParent, layerHardStop } from "./platform/ProcessEnd.ts"
+import { layerHardStop } from "./platform/ProcessEnd.ts"
 import { Settings } from "./platform/Settings.ts"
 import { StartupError } from "./platform/StartupError.ts"
-import { layerTracing } from "./platform/Tracing.ts"
-import { layerCapabilities, layerCompliance, layerJobs, layerMigratedDatabase, layerWebhooks } from "./service.ts"
+import { invocation } from "./platform/Invocation.ts"
+import { version } from "./platform/Version.ts"
+import {
+  layerCapabilities,
+  layerCompliance,
+  layerJobs,
+  layerLicensees,
+  layerMigratedDatabase,
+  layerWebhooks
+} from "./service.ts"
 import { bootstrapLabel } from "./office/SpendingFacts.ts"
 import type { Actor } from "./office/Actor.ts"
 import { SignInTickets } from "./features/staffSessions/SignInTickets.ts"
+import { EventFeed } from "./features/events/EventFeed.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
 const greeting = (
@@ -39,14 +43,14 @@ const greeting = (
     "Pitboss is up.",
     `  API            http://${host}:${port}/api/v1    reference at http://${host}:${port}/docs`,
     signInLink === undefined
-      ? `  Back office    http://${backofficeHost}:${backofficePort}    npm run -s backoffice -- --help`
+      ? `  Back office    http://${backofficeHost}:${backofficePort}    ${invocation.backoffice} --help`
       : `  Back office    ${signInLink}`
   ]
   const trial = demo === undefined ? [] : [
     "",
     `A demo operator is ready: key ${demo.operator.key}, its secret and a game provider's are in ${demoFile}.`,
     "See it play, in a second terminal:",
-    "  npm run demo",
+    `  ${invocation.program} demo`,
     "Call it yourself, with curl and openssl:",
     "  KEY=" + demo.operator.key,
     `  SECRET=$(node -p "require('${demoFile}').operator.secret")`,
@@ -74,14 +78,15 @@ class Demo extends Context.Service<Demo, {
   ).pipe(Layer.provide(DemoSeed.layer))
 }
 
-/** Logs one line for each address reachable from other machines, which should be intentional. */
-const Exposure = Layer.effectDiscard(Effect.gen(function*() {
+/** Logs the version, and one line for each address reachable from other machines, which should be intentional. */
+const FirstLines = Layer.effectDiscard(Effect.gen(function*() {
   const { backofficeHost, databaseUrl, host } = yield* Settings
+  yield* Effect.logInfo("service started").pipe(Effect.annotateLogs({ version }))
   if (!isLoopback(host)) {
-    yield* Effect.logWarning("public API listens off loopback in plain HTTP").pipe(Effect.annotateLogs({ host }))
+    yield* Effect.logWarning("public API listens beyond loopback without TLS").pipe(Effect.annotateLogs({ host }))
   }
   if (!isLoopback(backofficeHost)) {
-    yield* Effect.logWarning("back office listens off loopback in plain HTTP").pipe(
+    yield* Effect.logWarning("back office listens beyond loopback without TLS").pipe(
       Effect.annotateLogs({ host: backofficeHost })
     )
   }
@@ -106,46 +111,31 @@ const Greeting = Layer.effectDiscard(Effect.gen(function*() {
   yield* Console.log(greeting(settings, credentials, file, Option.getOrUndefined(link)?.url))
 }))
 
-/** Stops webhook senders together with requests, so that both have the full drain time. */
-const WebhooksStop = Layer.effectDiscard(
-  Effect.flatMap(WebhookSender, ({ beginDrain }) => Effect.addFinalizer(() => beginDrain))
-)
+/** Stops webhook senders and held calls together with requests, so that all have the full drain time. */
+const WebhooksStop = Layer.effectDiscard(Effect.gen(function*() {
+  const sender = yield* WebhookSender
+  const feed = yield* EventFeed
+  yield* Effect.addFinalizer(() => Effect.andThen(sender.beginDrain, feed.beginDrain))
+}))
 
-const Service = layerHardStop(8500).pipe(
+/** Before any request is taken, since it blocks the thread. */
+const CompiledModules = Layer.effectDiscard(Effect.sync(writeCompiled))
+
+/** Needs `Settings`, logging, tracing and the address of the database. */
+export const layerService = layerHardStop(8500).pipe(
   Layer.provideMerge(layerMember),
-  Layer.provideMerge(layerEndWithParent),
   Layer.provideMerge(WebhooksStop),
   Layer.provideMerge(Greeting),
-  Layer.provideMerge(Exposure),
-  Layer.provideMerge(layerPublicServer),
+  Layer.provideMerge(FirstLines),
+  Layer.provideMerge(layerPublicServer.pipe(Layer.provide(CompiledModules))),
   Layer.provideMerge(layerBackofficeServer(MetricsRoute)),
   Layer.provideMerge(layerHttpServices),
   Layer.provideMerge(Demo.layer),
   Layer.provideMerge(layerJobs),
   Layer.provideMerge(layerBackoffice),
   Layer.provideMerge(layerWebhooks),
-  Layer.provideMerge(Layer.merge(layerCompliance, layerEndsFile)),
+  Layer.provideMerge(Layer.mergeAll(layerCompliance, layerLicensees, layerEndsFile)),
   Layer.provideMerge(layerCapabilities),
   Layer.provideMerge(layerCluster),
-  Layer.provideMerge(layerMigratedDatabase.pipe(Layer.provideMerge(layerFreePorts))),
-  Layer.provideMerge(layerTracing),
-  Layer.provideMerge(layerLogging(logFields)),
-  Layer.provideMerge(Settings.layer),
-  Layer.provide(NodeServices.layer)
-)
-
-/** A failed start is one line with its reason; anything else is a defect, logged in full. */
-const explain = (cause: Cause.Cause<unknown>) =>
-  Effect.sync(() => {
-    const error = Cause.squash(cause)
-    standardError.offer(error instanceof StartupError ? `pitboss: ${error.message}\n` : `${Cause.pretty(cause)}\n`)
-  })
-
-NodeRuntime.runMain(
-  Layer.launch(Service).pipe(Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause))),
-  {
-    disableErrorReporting: true,
-    // a requested stop is not a failure; work stuck after the drain does not hold the process
-    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
-  }
+  Layer.provideMerge(layerMigratedDatabase)
 )

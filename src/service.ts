@@ -14,7 +14,15 @@ import { RememberedEnds } from "./chain/Ends.ts"
 import { OldRows } from "./chain/OldRows.ts"
 import { Seals } from "./chain/Seals.ts"
 import { Compliance } from "./features/compliance/Compliance.ts"
+import { CaseOrders } from "./features/cases/CaseOrders.ts"
+import { AccessDocument } from "./features/privacy/AccessDocument.ts"
+import { DataRequests } from "./features/privacy/DataRequests.ts"
+import { Erasures } from "./features/privacy/Erasures.ts"
+import { Retention } from "./features/privacy/Retention.ts"
+import { Cases } from "./features/cases/Cases.ts"
 import { Holds } from "./features/compliance/Holds.ts"
+import { Audiences } from "./features/consents/Audiences.ts"
+import { Consents } from "./features/consents/Consents.ts"
 import { Bonuses } from "./features/bonuses/Bonuses.ts"
 import { FreeRounds } from "./features/freeRounds/FreeRounds.ts"
 import { Games } from "./features/games/Games.ts"
@@ -30,10 +38,12 @@ import { PlayerRefs } from "./features/games/PlayerRefs.ts"
 import { OpeningSessions } from "./features/games/OpeningSessions.ts"
 import { SessionTokens } from "./features/games/SessionTokens.ts"
 import { Idempotency } from "./store/Idempotency.ts"
+import { LicenseeExclusions } from "./features/responsibleGaming/LicenseeExclusions.ts"
 import { ResponsibleGaming } from "./features/responsibleGaming/ResponsibleGaming.ts"
 import { Approvals } from "./features/payments/Approvals.ts"
 import { PaymentMethods } from "./features/payments/Methods.ts"
 import { Payments } from "./features/payments/Payments.ts"
+import { AuditLog } from "./office/AuditLog.ts"
 import { StaffSpending } from "./office/StaffSpending.ts"
 import { Thresholds } from "./features/payments/Thresholds.ts"
 import { DatabaseUrl, layerDatabase, layerRightsWarning } from "./platform/Database.ts"
@@ -46,12 +56,11 @@ import { Resolver } from "./platform/Resolver.ts"
 import { type Job, Scheduler } from "./platform/Scheduler.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { DueAccountChanges } from "./features/players/DueAccountChanges.ts"
-import { OperatorsOfRows } from "./features/operators/OperatorsOfRows.ts"
 import { Outbox } from "./store/Outbox.ts"
-import { PersonalDataEncryption } from "./features/players/PersonalDataEncryption.ts"
 import { PlayerAccounts } from "./features/players/PlayerAccounts.ts"
 import { ActiveOperators } from "./features/operators/ActiveOperators.ts"
 import { layerEndedSessions } from "./features/sessions/EndedSessions.ts"
+import { layerOperatorClocks } from "./store/OperatorClocks.ts"
 import { RemoteCommands } from "./store/RemoteCommands.ts"
 import { PlayerActors } from "./store/PlayerActors.ts"
 import { Players } from "./features/players/Players.ts"
@@ -64,9 +73,27 @@ import { BonusCosts } from "./features/reports/BonusCosts.ts"
 import { GameSums } from "./features/reports/GameSums.ts"
 import { KeyFigures } from "./features/reports/KeyFigures.ts"
 import { Reports } from "./features/reports/Reports.ts"
+import { DormantAccounts } from "./features/position/DormantAccounts.ts"
+import { DueSessions } from "./features/position/DueSessions.ts"
+import { Positions } from "./features/position/Positions.ts"
+import { DueObligations } from "./features/obligations/DueObligations.ts"
 import { Obligations } from "./features/obligations/Obligations.ts"
+import { PlayerCompliance } from "./features/obligations/PlayerCompliance.ts"
+import { RegisterChecks } from "./features/registers/RegisterChecks.ts"
+import { RegisterConnections } from "./features/registers/RegisterConnections.ts"
+import { RegisterHttp } from "./features/registers/RegisterHttp.ts"
+import { RegisterQuestions } from "./features/registers/RegisterQuestions.ts"
+import { RegisterPeople } from "./features/registers/RegisterPeople.ts"
+import { RegisterRefresh } from "./features/registers/RegisterRefresh.ts"
+import { Registers } from "./features/registers/Registers.ts"
 import { OperatorProfiles } from "./features/profiles/OperatorProfiles.ts"
+import { Screenings } from "./features/screenings/Screenings.ts"
+import { SandboxClock } from "./features/sandbox/SandboxClock.ts"
+import { SandboxReset } from "./features/sandbox/SandboxReset.ts"
+import { Sandbox } from "./features/sandbox/Sandbox.ts"
 import { SectionedReport } from "./features/reports/SectionedReport.ts"
+import { EventFeed } from "./features/events/EventFeed.ts"
+import { Statements } from "./features/statements/Statements.ts"
 import { Ledger } from "./features/wallet/Ledger.ts"
 import { ProfileBook } from "./store/ProfileBook.ts"
 import { RoundClosing } from "./features/rounds/RoundClosing.ts"
@@ -80,24 +107,36 @@ import { Transport } from "./features/webhooks/Transport.ts"
 import { WebhookHousekeeping } from "./features/webhooks/WebhookHousekeeping.ts"
 import { WebhookSender } from "./features/webhooks/WebhookSender.ts"
 
+/** Registers of excluded players. Need the players and the clients of a migrated database. */
+const layerRegisters = Registers.layer.pipe(
+  Layer.provideMerge([RegisterQuestions.layer, RegisterPeople.layer]),
+  Layer.provideMerge(RegisterConnections.layer),
+  Layer.provide(RegisterHttp.layer),
+  Layer.provide(Resolver.layerOf(({ registerAllowInsecure }) => registerAllowInsecure))
+)
+
 /**
  * Capabilities over the players of `actors`. Needs the clients of a migrated database, `Settings`, `Entropy`, and the placement of players:
  * `layerSingleNode`, or the cluster's.
  */
 export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
-  Layer.mergeAll(
+  Layer.mergeAll(Sandbox.layer, SandboxClock.layer, SandboxReset.layer).pipe(Layer.provideMerge(Layer.mergeAll(
     ProviderWallet.layer.pipe(Layer.provideMerge(FreeRounds.layer)),
     Integrations.layer,
     KeptCalls.layer,
     Wallet.layer,
     Ledger.layer,
+    Statements.layer,
+    Audiences.layer,
+    EventFeed.layer,
     Payments.layer,
     Approvals.layer,
     Launches.layer.pipe(Layer.provide(VendorLaunches.layer)),
     Originals.layer,
     Bonuses.layer,
     VendorTasks.layer.pipe(Layer.provideMerge(Layer.mergeAll(CatalogueSync.layer, Reconciliation.layer))),
-    Players.layer,
+    AccessDocument.layer.pipe(Layer.provideMerge(Layer.merge(Players.layer, Consents.layer))),
+    Layer.merge(DataRequests.layer, Retention.layer).pipe(Layer.provideMerge(Erasures.layer)),
     Profiles.layer,
     PlayerAccounts.layer,
     DueAccountChanges.layer,
@@ -106,8 +145,16 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     PlayerTokens.layer,
     layerEndedSessions,
     ResponsibleGaming.layer,
+    LicenseeExclusions.layer,
     OperatorProfiles.layer,
+    PlayerCompliance.layer.pipe(Layer.provideMerge(Obligations.layer)),
+    RegisterRefresh.layer,
+    RegisterChecks.layer,
     Obligations.layer,
+    DueObligations.layer,
+    Positions.layer,
+    DueSessions.layer,
+    DormantAccounts.layer,
     SectionedReport.layer.pipe(
       Layer.provideMerge(
         Layer.mergeAll(Reports.layer, BonusCosts.layer, KeyFigures.layer.pipe(Layer.provideMerge(GameSums.layer)))
@@ -121,13 +168,16 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     KeyUses.layer,
     Seals.layer,
     OldRows.layer,
-    OperatorsOfRows.layer,
-    PersonalDataEncryption.layer,
     Attempts.layer.pipe(
       Layer.provide(Transport.layer),
       Layer.provide(Resolver.layerOf(({ webhookAllowInsecure }) => webhookAllowInsecure))
     )
-  ).pipe(
+  ))).pipe(
+    Layer.provideMerge(Screenings.layer),
+    Layer.provideMerge(layerRegisters),
+    Layer.provideMerge(CaseOrders.layer),
+    Layer.provideMerge(Cases.layer),
+    Layer.provideMerge(AuditLog.layer),
     Layer.provideMerge(Layer.mergeAll(
       actors.pipe(Layer.provideMerge(ProfileBook.layer)),
       RemoteCommands.layer,
@@ -152,7 +202,7 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     Layer.provideMerge(PersonalData.layer),
     Layer.provideMerge(Layer.merge(layerChainKey, layerDigestKey)),
     Layer.provideMerge(SealedSecrets.layer),
-    Layer.provideMerge(Layer.mergeAll(Ids.layer, Secrets.layer, Outbox.layer, Notices.layer))
+    Layer.provideMerge(Layer.mergeAll(Ids.layer, Secrets.layer, Outbox.layer, Notices.layer, layerOperatorClocks))
   )
 
 /** {@link layerCapabilitiesOver} the players of this service. */
@@ -163,6 +213,9 @@ export const layerWebhooks = Layer.merge(WebhookSender.layer, WebhookHousekeepin
 
 /** Wake-ups of the compliance evaluation of committed events. Needs {@link layerCapabilities}. */
 export const layerCompliance = Compliance.layerWakes
+
+/** Wake-ups of the comparison of players within their licensees. Needs {@link layerCapabilities}. */
+export const layerLicensees = LicenseeExclusions.layerWakes
 
 /** Job by whose last run a starting service knows a settled time. */
 const settledJob = "accounts"
@@ -182,19 +235,26 @@ export const backgroundJobs = Effect.gen(function*() {
   const idempotency = yield* Idempotency
   const bonuses = yield* Bonuses
   const accounts = yield* DueAccountChanges
+  const obligations = yield* DueObligations
+  const sessions = yield* DueSessions
+  const dormant = yield* DormantAccounts
   const rounds = yield* StaleRounds
   const webhooks = yield* WebhookHousekeeping
   const compliance = yield* Compliance
+  const cases = yield* CaseOrders
+  const screenings = yield* Screenings
+  const licenseeExclusions = yield* LicenseeExclusions
   const seals = yield* Seals
   const oldRows = yield* OldRows
-  const operatorsOfRows = yield* OperatorsOfRows
-  const personalData = yield* PersonalDataEncryption
   const vendorTasks = yield* VendorTasks
   const figures = yield* FigureReadings
   const bonusCosts = yield* BonusCosts
   const gameSums = yield* GameSums
   const staffSessions = yield* StaffSessions
   const keptCalls = yield* KeptCalls
+  const registers = yield* RegisterRefresh
+  const retention = yield* Retention
+  const clocks = yield* SandboxClock
   return [
     { name: "accepted-signatures", everySeconds: 60, needsSettledTime: true, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, needsSettledTime: true, run: idempotency.prune },
@@ -202,24 +262,33 @@ export const backgroundJobs = Effect.gen(function*() {
       name: "bonuses",
       everySeconds: 60,
       needsSettledTime: true,
-      run: Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false }))
+      run: clocks.everywhere(Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false })))
     },
-    { name: settledJob, everySeconds: 60, needsSettledTime: true, run: accounts.run },
-    { name: "stale-rounds", everySeconds: 300, needsSettledTime: true, run: rounds.run },
+    { name: settledJob, everySeconds: 60, needsSettledTime: true, run: clocks.everywhere(accounts.run) },
+    { name: "obligations", everySeconds: 43_200, needsSettledTime: true, run: clocks.everywhere(obligations.run) },
+    { name: "play-sessions", everySeconds: 20, needsSettledTime: true, run: clocks.everywhere(sessions.run) },
+    { name: "dormant-accounts", everySeconds: 60, needsSettledTime: true, run: clocks.everywhere(dormant.run) },
+    { name: "stale-rounds", everySeconds: 300, needsSettledTime: true, run: clocks.everywhere(rounds.run) },
     { name: "webhooks", everySeconds: 600, needsSettledTime: true, run: webhooks.tidy },
     { name: "compliance", everySeconds: 5, run: compliance.run },
+    { name: "cases", everySeconds: 5, run: cases.run },
+    { name: "screenings", everySeconds: 5, run: clocks.everywhere(screenings.run) },
+    { name: "screenings-known", everySeconds: 3600, run: screenings.findKnown },
+    { name: "licensee-exclusions", everySeconds: 5, run: licenseeExclusions.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
     { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
-    { name: "operators-of-rows", everySeconds: 5, run: operatorsOfRows.run },
-    { name: "vendor-errands", everySeconds: 60, run: vendorTasks.start },
-    { name: "personal-data", everySeconds: 5, run: personalData.run },
+    { name: "vendor-tasks", everySeconds: 60, run: vendorTasks.start },
     { name: "figure-hours", everySeconds: 60, needsSettledTime: true, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },
     { name: "bonus-costs", everySeconds: 60, needsSettledTime: true, run: bonusCosts.addUp },
     { name: "game-sums", everySeconds: 300, needsSettledTime: true, run: gameSums.addUp },
     { name: "bonus-liabilities", everySeconds: 300, run: bonusCosts.readLiabilities },
     { name: "staff-sessions", everySeconds: 600, needsSettledTime: true, run: staffSessions.prune },
-    { name: "kept-calls", everySeconds: 600, needsSettledTime: true, run: keptCalls.prune }
+    { name: "kept-calls", everySeconds: 600, needsSettledTime: true, run: keptCalls.prune },
+    { name: "register-refresh", everySeconds: 60, needsSettledTime: true, run: registers.nightly },
+    { name: "retention", everySeconds: 600, needsSettledTime: true, run: retention.nightly },
+    { name: "sandbox-clocks", everySeconds: 5, run: clocks.run },
+    { name: "register-questions", everySeconds: 30, run: registers.again }
   ] satisfies ReadonlyArray<Job>
 })
 

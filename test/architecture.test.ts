@@ -55,6 +55,8 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   platform: [],
   // providers' messages and their meaning for the wallet: no service, no SQL, no HTTP of ours
   protocols: ["domain", "platform", "contract", "auth"],
+  // questions to registers of excluded players and their answers, as pure as protocols
+  registers: ["domain"],
   engine: ["platform"],
   chain: ["domain", "platform"],
   // ownership and forwarding: no player, no HTTP
@@ -65,7 +67,7 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
   auth: ["domain", "platform", "chain", "cluster", "store"],
   // what every noun of the back office needs: no noun
   office: ["domain", "platform", "chain", "store", "contract"],
-  features: ["domain", "platform", "protocols", "chain", "cluster", "store", "contract", "auth", "office"],
+  features: ["domain", "platform", "protocols", "registers", "chain", "cluster", "store", "contract", "auth", "office"],
   http: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth"],
   endpoints: ["domain", "platform", "protocols", "cluster", "store", "contract", "auth", "office", "features", "http"],
   // without the service: `chain` verifies an export, `office` knows the permissions
@@ -78,26 +80,28 @@ const knows: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Folders of a room from the lowest to the highest: each may import those before it. `.` is the room's own files. */
 const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
   domain: words(
-    ". jurisdiction state staff operator compliance obligation player bonus limit settlement original payment wallet standing"
+    ". register jurisdiction state staff operator compliance obligation player bonus limit settlement original payment wallet moving case standing privacy"
   ),
   contract: words(
-    `common account secrets corrections bonuses freeRounds games responsibleGaming obligations payments ledger
-    originals wallet players sessions settlement reports profiles keys operators providers staff staffSessions audit compliance
-    jobs rounds search webhooks nodes figures document .`
+    `common account secrets corrections bonuses freeRounds games responsibleGaming position obligations consents payments ledger
+    originals wallet statements players moving sandbox sessions settlement reports profiles keys operators providers registers staff staffSessions audit compliance cases privacy
+    jobs rounds search events webhooks nodes figures document .`
   ),
   features: words(
-    `keys exchangeRates profiles payments operators staff staffSessions games bonuses compliance corrections
-    integrations providers freeRounds settlement launches rounds figures originals ledger wallet players
-    responsibleGaming obligations sessions reports search webhooks demo`
+    `registers consents keys exchangeRates profiles payments operators staff staffSessions games bonuses cases screenings compliance corrections
+    integrations providers freeRounds settlement launches rounds figures originals ledger wallet statements players moving
+    responsibleGaming obligations position sandbox sessions reports search events webhooks privacy demo`
   ),
-  endpoints: words(`account audit bonuses compliance corrections figures freeRounds games jobs keys ledger
-    nodes operators originals payments profiles wallet players providers reports responsibleGaming obligations rounds search secrets
-    sessions settlement staff staffSessions webhooks`)
+  endpoints: words(
+    `account audit bonuses cases compliance consents corrections events figures freeRounds games jobs keys ledger
+    moving nodes operators originals payments privacy profiles wallet statements players providers registers reports responsibleGaming obligations position rounds sandbox search
+    secrets sessions settlement staff staffSessions webhooks`
+  )
 }
 
 const pageRoots = ["src/pages/main.tsx", "src/pages/vite.config.ts"]
 
-const programs = ["main", "cli", "compiled", "runService", "runCli", "commandLine", "service"]
+const programs = ["main", "cli", "compiled", "startService", "runService", "runCli", "commandLine", "service"]
 const roots = [...pageRoots, ...programs.map((name) => `src/${name}.ts`)]
 
 /** The room of a file: the first folder below `src`. The composition roots are in none. */
@@ -139,8 +143,8 @@ const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyA
   return undefined
 }
 
-describe("rooms", () => {
-  it("are the known ones, and so are the folders of those that have an order", () => {
+describe("source folders", () => {
+  it("are the known ones, also within folders that have an order", () => {
     const unknown = sources.filter((file) => {
       const room = roomOf(file)
       if (room === undefined) return !roots.includes(file)
@@ -153,7 +157,7 @@ describe("rooms", () => {
     }
   })
 
-  it("import only the rooms below them", () => {
+  it("import only source folders below them", () => {
     const isWrong = (file: string, target: string): boolean => {
       const [room, other] = [roomOf(file), roomOf(target)]
       if (room === undefined || room === other) return false
@@ -164,7 +168,7 @@ describe("rooms", () => {
     assert.isTrue(isWrong("src/features/games/Games.ts", "src/endpoints/games/Handlers.ts"))
   })
 
-  it("have folders that import only those before them", () => {
+  it("have subfolders that import only those before them", () => {
     const isWrong = (file: string, target: string): boolean => {
       const order = orders[roomOf(file) ?? ""]
       if (order === undefined || roomOf(file) !== roomOf(target)) return false
@@ -177,7 +181,7 @@ describe("rooms", () => {
     assert.isTrue(isWrong("src/domain/state/Player.ts", "src/domain/bonus/BonusMoney.ts"))
   })
 
-  it("keep what is in an internal folder to the folder around it", () => {
+  it("import no internal folder of another folder", () => {
     const isWrong = (file: string, target: string): boolean => {
       const inside = target.indexOf("/internal/")
       return inside !== -1 && !file.startsWith(target.slice(0, inside + 1))
@@ -186,14 +190,14 @@ describe("rooms", () => {
     assert.isTrue(isWrong("src/features/games/Games.ts", "src/features/wallet/internal/Rows.ts"))
   })
 
-  it("have no cycle of files", () => {
+  it("have no import cycle of files", () => {
     const cycle = findCycle(new Map(sources.map((file) => [file, neighboursOf(file)])))
     assert.strictEqual(cycle?.join(" -> "), undefined)
     assert.deepStrictEqual(findCycle(new Map([["a", ["b"]], ["b", ["c"]], ["c", ["b"]]])), ["b", "c", "b"])
   })
 
   // A start is nearly all loading of modules, and a single static import loads such a package again.
-  it("a start loads no package by chance that only some settings, requests or endpoints need", () => {
+  it("load at a start no package that only some settings, requests or endpoints need", () => {
     const service = packagesLoadedBy("src/runService.ts")
     const command = packagesLoadedBy("src/runCli.ts")
     for (const loaded of [service, command]) assert.isTrue(loaded.has("effect"))
@@ -210,7 +214,7 @@ describe("rooms", () => {
     assert.deepStrictEqual(ofService.filter((name) => command.has(name)), [])
   })
 
-  it("domain is pure: no input, no output", () => {
+  it("are free of input and output in domain", () => {
     const wrong = sources.filter((file) => roomOf(file) === "domain").flatMap((file) =>
       importsOf(file)
         .filter((name) => /^(node:|@effect\/|effect\/(http|http-api|sql|cli|cluster|process|rpc))/.test(name))
@@ -219,7 +223,7 @@ describe("rooms", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("imports name the file they mean", () => {
+  it("import files by paths that exist", () => {
     const missing = sources.flatMap((file) =>
       neighboursOf(file).filter((target) => !Fs.existsSync(Path.join(root, target))).map((target) =>
         `${file}: ${target}`
@@ -241,9 +245,18 @@ describe("names and sizes", () => {
     assert.deepStrictEqual(tests, [])
   })
 
-  it("a file of src can be read in one go", () => {
+  it("a file of src has a limited length", () => {
     const long = sources.filter((file) => read(file).split("\n").length > 500)
     assert.deepStrictEqual(long, [])
+  })
+
+  it("a file of src begins with a header that says what it holds", () => {
+    // a comment on a private declaration is none
+    const header = /^\/\*\*\s(?:(?!\*\/)[^])*\w(?:(?!\*\/)[^])*\*\/\n(?!const |let |function )/
+    assert.deepStrictEqual(sources.filter((file) => !header.test(read(file))), [])
+    for (const bare of ["import * as Fs from \"node:fs\"\n", "/** */\nimport", "/** A size. */\nconst size = 1\n"]) {
+      assert.isFalse(header.test(bare))
+    }
   })
 
   it("migrations are numbered from 0001 without a gap", () => {
@@ -260,8 +273,8 @@ const hits = (files: ReadonlyArray<string>, pattern: RegExp, textOf = read): Rea
     textOf(file).split("\n").flatMap((line, index) => pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])
   )
 
-describe("services give time, chance and settings", () => {
-  it("nobody in src looks at the clock, rolls dice or starts timers", () => {
+describe("services provide time, randomness and settings", () => {
+  it("no file of src reads the clock, draws random numbers or starts timers", () => {
     const outside = sources.filter((file) => !["platform", "pages"].includes(roomOf(file) ?? ""))
     const pattern =
       /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bset(Timeout|Interval|Immediate)\(|\bperformance\.now\(/
@@ -285,13 +298,13 @@ describe("services give time, chance and settings", () => {
     assert.deepStrictEqual(hits(outside, /\.withTransaction\(/, codeOf), [])
   })
 
-  it("nobody but platform reads the environment or the system's randomness", () => {
+  it("only platform reads the environment or the system's randomness", () => {
     const outside = sources.filter((file) => roomOf(file) !== "platform")
     assert.deepStrictEqual(hits(outside, /\bprocess\.env\b|\brandom(Bytes|UUID|Int)\(/, codeOf), [])
   })
 })
 
-describe("the tree", () => {
+describe("the repository", () => {
   const own = "test/architecture.test.ts"
   const text = [
     ...["src", "test", "bench", "scripts", "docs", "migrations", ".ci"].flatMap(filesBelow),
@@ -300,7 +313,7 @@ describe("the tree", () => {
       .map((entry) => entry.name)
   ].filter((file) => file !== own && /(\.(ts|mjs|json|md|sql|html|css|js|yml|yaml)|\/run|ignore|rc)$/.test(file))
 
-  it("names no folder of anybody's machine and no package registry", () => {
+  it("names no folder of a developer's machine and no package registry", () => {
     assert.isAbove(text.length, 20)
     assert.deepStrictEqual(hits(text, /(^|[\s"'`(=:])\/(work|home|root|Users|farm)\/\w/), [])
     assert.deepStrictEqual(hits(text, /https?:\/\/[\w.-]*registry[\w.-]*/), [])
@@ -349,7 +362,7 @@ describe("the tree", () => {
     )
   })
 
-  it("holds no leftovers", () => {
+  it("contains no leftovers", () => {
     const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
     assert.deepStrictEqual(
       hits(code, /(\/\/|\*|--|#)\s*(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/),

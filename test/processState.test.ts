@@ -4,8 +4,8 @@ import * as Path from "node:path"
 import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/SyntaxTree.ts"
 
 // Goal: no process-level state without a documented behaviour on several nodes. Method: parse every file of src, find
-// the collections, caches, buffers and variables that outlive a call, and compare their names with the list of docs/architecture.md,
-// in both directions.
+// the collections, caches, buffers and variables that outlive a call, and compare their names with the comments `Kept:` of their file, in both
+// directions.
 
 const root = Path.join(import.meta.dirname, "..")
 
@@ -130,26 +130,33 @@ const classes = new Set(sources.flatMap(({ text }) => classesIn(text)))
 /** All state kept by a process: `file: name`, files from `src` on. */
 const kept = sources.flatMap(({ file, text }) => keptIn(text, classes).map((name) => `${file}: ${name}`))
 
-/** The same as the page has it: the table of a file's names, one row a file. */
-const section =
-  Fs.readFileSync(Path.join(root, "docs", "architecture.md"), "utf8").split("## State of a process")[1]?.split(
-    /^## /m
-  )[0] ?? ""
-const listed = [...section.matchAll(/^\| `([\w/]+\.ts)`: ((?:`\w+`(?:, )?)+) *\|[^|]+\| \S[^|]+\|$/gm)]
-  .flatMap(([, file, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => `${file}: ${name}`))
+/** The same as the comments have it: `// Kept: names. What they hold. Several nodes: why that is right.`, over one line or several. */
+const listed = sources.flatMap(({ file, text }) =>
+  [
+    ...text.replaceAll(/\n *\/\/ (?!Kept: )/g, " ").matchAll(
+      /^ *\/\/ Kept: (\w+(?:, \w+)*)\. \S.* Several nodes: \S.*$/gm
+    )
+  ]
+    .flatMap(([, names = ""]) => names.split(", ").map((name) => `${file}: ${name}`))
+)
 
-describe("what a process keeps", () => {
-  it("is in the list of docs/architecture.md, with what several nodes do about it", () => {
+describe("the module state of a process", () => {
+  it("has a comment that says what it is and why it is correct with several nodes", () => {
     assert.isAbove(kept.length, 50)
-    assert.deepStrictEqual(kept.filter((one) => !listed.includes(one)), [])
+    const untold = kept.filter((one) => !listed.includes(one))
+    assert.deepStrictEqual(
+      untold,
+      [],
+      "wanted beside it: // Kept: names. What they hold. Several nodes: why that is right."
+    )
   })
 
-  it("is no longer in the list when the source has it no more", () => {
+  it("has no comment left when the source no longer has that state", () => {
     assert.deepStrictEqual(listed.filter((one) => !kept.includes(one)), [])
     assert.deepStrictEqual(listed.filter((one, index) => listed.indexOf(one) !== index), [])
   })
 
-  it("is found wherever it outlives a call, and only there", () => {
+  it("is found wherever a value outlives a call, and only there", () => {
     const found = keptIn(
       `
       const cached = new Map<string, number>()

@@ -1,14 +1,16 @@
-import { Console, Effect, Schema, type Scope } from "effect"
+import { Console, Effect, Redacted, Schema, type Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { subkeyBytes } from "../../src/platform/Subkey.ts"
 import { BenchError, failedAt } from "../BenchError.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { type Postgres, startPostgres, temporaryFolder } from "../targets/Postgres.ts"
 import { ApiKey, Created, environmentOn, type Environment, startService } from "../targets/Service.ts"
 import { generate } from "./Generate.ts"
 import { Shape } from "./GeneratorSql.ts"
+import { linkStatements } from "./LinkSql.ts"
 
 const database = "dataset"
 const smallOperators = 3
@@ -20,6 +22,8 @@ export interface DatasetOptions {
   readonly entries: number
   /** Where it is kept for later runs, and found again; a temporary folder when left out. */
   readonly folder: string | undefined
+  /** Whether its rows are in the chain of hashes: a minute for five million entries. */
+  readonly linked?: boolean
 }
 
 const Made = Schema.Struct({
@@ -38,7 +42,8 @@ const Manifest = Schema.Struct({
   key: ApiKey,
   shape: Shape,
   made: Made,
-  seconds: Schema.Int
+  seconds: Schema.Int,
+  linked: Schema.optionalKey(Schema.Boolean)
 })
 type Manifest = typeof Manifest.Type
 
@@ -125,6 +130,32 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
   } satisfies Manifest
 })
 
+/** Puts all rows into the chain of hashes, under the key that a service with this master key derives. */
+const link = Effect.fnUntraced(function*(folder: string, { masterKey }: Manifest) {
+  const startedAt = performance.now()
+  const postgres = yield* startPostgres({ folder, settings: makingSettings })
+  const [found] = yield* postgres.query(
+    database,
+    `SELECT nextval('chain_ids')::float8 AS id, (pg_relation_size('ledger_entries') / 8192)::float8 AS pages`
+  )
+  const statements = linkStatements({
+    chainId: Number(found?.["id"]),
+    key: subkeyBytes(Redacted.make(new Uint8Array(Buffer.from(masterKey, "base64"))), "ledger-chain"),
+    pages: Number(found?.["pages"])
+  })
+  for (const [index, statement] of statements.entries()) {
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    showProgress(`linking, ${seconds} s: ${index} of ${statements.length}`)
+    yield* postgres.query(
+      database,
+      statement.startsWith("VACUUM")
+        ? statement
+        : `SET session_replication_role = replica; SET work_mem = '256MB'; ${statement}`
+    )
+  }
+  yield* postgres.query("postgres", "CHECKPOINT")
+}, Effect.scoped)
+
 const manifestOf = (folder: string): string => join(folder, "dataset.json")
 
 const readManifest = (folder: string): Effect.Effect<Manifest, BenchError> =>
@@ -133,17 +164,29 @@ const readManifest = (folder: string): Effect.Effect<Manifest, BenchError> =>
     Effect.catchTag("SchemaError", (error) => Effect.fail(failedAt(manifestOf(folder))(error)))
   )
 
+const writeManifest = (folder: string, manifest: Manifest): Effect.Effect<Manifest, BenchError> =>
+  Effect.tryPromise({
+    try: async () => {
+      await writeFile(manifestOf(folder), `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600 })
+      return manifest
+    },
+    catch: failedAt(folder)
+  })
+
 const findOrMake = Effect.fnUntraced(function*(folder: string, options: DatasetOptions) {
   if (existsSync(manifestOf(folder))) return yield* readManifest(folder)
   if (existsSync(join(folder, "postgres"))) {
     return yield* new BenchError({ message: `${folder} holds a database that was not made to its end: remove it` })
   }
-  const made = yield* make(folder, options)
-  yield* Effect.tryPromise({
-    try: () => writeFile(manifestOf(folder), `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 }),
-    catch: failedAt(folder)
-  })
-  return made
+  return yield* writeManifest(folder, yield* make(folder, options))
+})
+
+const linkedOnce = Effect.fnUntraced(function*(folder: string, manifest: Manifest) {
+  if (manifest.linked === true) return manifest
+  yield* link(folder, manifest)
+  // ends that an earlier run remembered are not those of this chain
+  yield* Effect.promise(() => rm(join(folder, database), { recursive: true, force: true }))
+  return yield* writeManifest(folder, { ...manifest, linked: true })
 })
 
 /**
@@ -154,7 +197,8 @@ export const openDataset = Effect.fn("openDataset")(function*(
   options: DatasetOptions
 ): Effect.fn.Return<Dataset, BenchError, Scope.Scope> {
   const folder = options.folder ?? (yield* temporaryFolder)
-  const manifest = yield* findOrMake(folder, options)
+  const found = yield* findOrMake(folder, options)
+  const manifest = options.linked === true ? yield* linkedOnce(folder, found) : found
   endProgress()
   const { made, seconds, shape } = manifest
   const number = (value: number) => value.toLocaleString("en-US")

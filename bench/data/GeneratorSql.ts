@@ -260,11 +260,13 @@ export const historyStatements = (span: Span, shape: Shape): ReadonlyArray<strin
         created_at, operator_id
       FROM ${entries} e WHERE e.game_id IS NOT NULL`,
     `INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, player_bonus_id, closed, opened_at, is_live,
-        operator_id)
+        operator_id, open_bets, won)
       SELECT player_id, game_id, round_id, CASE WHEN wallet = 'real' AND NOT taken_back THEN -amount ELSE 0 END,
-        CASE WHEN wallet = 'bonus' AND NOT taken_back THEN -amount ELSE 0 END, coalesce(cycle_start + win_pos <= n, false)::integer,
-        ${ownBonus}, true, created_at, is_live, operator_id
-      FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back FROM ${entries} WHERE kind = 'bet') e`,
+        CASE WHEN wallet = 'bonus' AND NOT taken_back THEN -amount ELSE 0 END, is_won::integer,
+        ${ownBonus}, true, created_at, is_live, operator_id, (NOT taken_back AND NOT is_won)::integer,
+        CASE WHEN is_won THEN unit * (SELECT c.amount FROM bench_cycle c WHERE c.pos = e.win_pos) ELSE 0 END
+      FROM (SELECT *, coalesce(cycle_start + rollback_pos <= n, false) AS taken_back, coalesce(cycle_start + win_pos <= n, false) AS is_won
+        FROM ${entries} WHERE kind = 'bet') e`,
     `INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, payment_method, external_reference,
         created_at, paid_at, updated_at)
       SELECT ${

@@ -16,20 +16,24 @@ export interface WalReading {
   readonly fullPages: number
   /** Of one database. Sessions tell it up to a second late. */
   readonly commits: number
+  /** Checkpoints that are done. */
+  readonly checkpoints: number
 }
 
 export const readWal = (postgres: Postgres, database: string): Effect.Effect<WalReading, BenchError> =>
   postgres.query(
     "postgres",
     `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 AS bytes, wal_fpi::float8 AS pages,
-      (SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = $1) AS commits
+      (SELECT xact_commit::float8 FROM pg_stat_database WHERE datname = $1) AS commits,
+      (SELECT num_done::float8 FROM pg_stat_checkpointer) AS checkpoints
     FROM pg_stat_wal`,
     [database]
   ).pipe(Effect.map(([row]) => ({
     at: performance.now(),
     bytes: Number(row?.["bytes"]),
     fullPages: Number(row?.["pages"]),
-    commits: Number(row?.["commits"])
+    commits: Number(row?.["commits"]),
+    checkpoints: Number(row?.["checkpoints"])
   })))
 
 /**

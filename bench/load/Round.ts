@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import type { Histogram } from "hdr-histogram-js"
 import type { BenchError } from "../BenchError.ts"
 import type { Postgres } from "../targets/Postgres.ts"
-import type { Target } from "../targets/Target.ts"
+import type { Target, Work } from "../targets/Target.ts"
+import { waitsBetween } from "../report/Prometheus.ts"
 import type { Generator } from "./Generator.ts"
 import type { Job, JobResult, Phase, Timeline, TrafficKind } from "./Job.ts"
 import { readWal, type WalReading } from "./Commits.ts"
@@ -53,6 +54,7 @@ interface Writing {
   /** Images of whole pages: many after a checkpoint, few later. */
   readonly fullPagesPerRequest: number
   readonly commitsPerSecond: number
+  readonly checkpoints: number
 }
 
 /** Result of one round of one target. */
@@ -83,6 +85,8 @@ export interface RoundResult {
   readonly repeated: number
   /** Units per commit over the round, undefined when the target does not say. */
   readonly unitsPerCommit: number | undefined
+  /** What requests waited for in the service over the round; undefined when the target does not say. */
+  readonly waits: Work["waits"] | undefined
   /** WAL and commits of the target's database; undefined without a database. */
   readonly writing: Writing | undefined
   /** Per player, minor units; of all attempts. */
@@ -207,7 +211,7 @@ const attemptRound = Effect.fnUntraced(function*(
   }
   // Every round begins with clean buffers, so that no round pays for dirty pages of another.
   yield* postgres.query("postgres", "CHECKPOINT")
-  const commitsBefore = yield* target.commits
+  const workBefore = yield* target.work
   let before = readProcessors(parties)
   let after = before
   const wal: Array<WalReading> = []
@@ -228,12 +232,21 @@ const attemptRound = Effect.fnUntraced(function*(
     }),
     progress: (processed, errors) => Effect.sync(() => progress(`${processed} requests, ${errors} errors`))
   })
-  const commitsAfter = yield* target.commits
-  return summarizeRound(results, usageBetween(before, after), options, {
-    commits: (commitsAfter?.commits ?? 0) - (commitsBefore?.commits ?? 0),
-    units: (commitsAfter?.units ?? 0) - (commitsBefore?.units ?? 0)
-  }, wal)
+  return summarizeRound(
+    results,
+    usageBetween(before, after),
+    options,
+    workBetween(workBefore, yield* target.work),
+    wal
+  )
 })
+
+const workBetween = (before: Work | undefined, after: Work | undefined): Work | undefined =>
+  before === undefined || after === undefined ? undefined : {
+    commits: after.commits - before.commits,
+    units: after.units - before.units,
+    waits: new Map([...after.waits].map(([name, waits]) => [name, waitsBetween(before.waits.get(name) ?? [], waits)]))
+  }
 
 const writingBetween = (
   [before, after]: ReadonlyArray<WalReading>,
@@ -245,7 +258,8 @@ const writingBetween = (
   return {
     bytesPerRequest: (after.bytes - before.bytes) / requests,
     fullPagesPerRequest: (after.fullPages - before.fullPages) / requests,
-    commitsPerSecond: (after.commits - before.commits) / seconds
+    commitsPerSecond: (after.commits - before.commits) / seconds,
+    checkpoints: after.checkpoints - before.checkpoints
   }
 }
 
@@ -253,7 +267,7 @@ const summarizeRound = (
   results: ReadonlyArray<JobResult>,
   usage: Usage,
   options: LoadOptions,
-  { commits, units }: { readonly commits: number; readonly units: number },
+  work: Work | undefined,
   wal: ReadonlyArray<WalReading>
 ): RoundResult => {
   const processed = results.reduce((sum, result) => sum + result.processed, 0)
@@ -283,7 +297,8 @@ const summarizeRound = (
     generatorMicros: usage.generators / requests,
     foreignShare: usage.foreignShare,
     repeated: 0,
-    unitsPerCommit: commits > 0 ? units / commits : undefined,
+    unitsPerCommit: work === undefined || work.commits === 0 ? undefined : work.units / work.commits,
+    waits: work?.waits,
     writing: writingBetween(wal, processed / options.measuredSeconds),
     moved: addUp(results.map(({ moved }) => moved)),
     leastUnknown: addUp(results.map(({ leastUnknown }) => leastUnknown)),

@@ -5,7 +5,7 @@ import { median, quantile } from "./Statistics.ts"
 import type { TrafficRound } from "./TrafficReport.ts"
 
 /** A median ratio up to this one counts as not slower, and so does any that has 1 within its quartiles. */
-const limit = 1.03
+export const notSlower = 1.03
 
 interface Pair {
   readonly after: RoundResult
@@ -21,7 +21,8 @@ const pairsOf = (rounds: ReadonlyArray<TrafficRound>, group: string): ReadonlyAr
 
 const serviceAlone = ({ serviceMicros }: RoundResult): number => serviceMicros
 
-const both = ({ postgresMicros, serviceMicros }: RoundResult): number => serviceMicros + postgresMicros
+/** Processor time of the service and of PostgreSQL, µs a request. */
+export const both = ({ postgresMicros, serviceMicros }: RoundResult): number => serviceMicros + postgresMicros
 
 const ratiosOf = (pairs: ReadonlyArray<Pair>, of: (result: RoundResult) => number): ReadonlyArray<number> =>
   pairs.map(({ after, before }) => of(after) / of(before))
@@ -45,7 +46,7 @@ const compare = (name: string, pairs: ReadonlyArray<Pair>, of: (result: RoundRes
 const headlineOf = (name: string, pairs: ReadonlyArray<Pair>): Headline => {
   const ratios = ratiosOf(pairs, both)
   const [middle, low, high] = [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]
-  const isNotSlower = middle <= limit || low <= 1 && high >= 1
+  const isNotSlower = middle <= notSlower || low <= 1 && high >= 1
   return {
     value: `${middle.toFixed(3)}×`,
     label: `the processor time of before, ${name} (quartiles ${low.toFixed(3)}–${high.toFixed(3)}): ${

@@ -42,6 +42,18 @@ export const familyMicros = (pid: number): number => {
   return ticks * microsPerTick
 }
 
+/** A process and all that descend from it, parents first. */
+export const familyOf = (pid: number): ReadonlyArray<number> => {
+  const children = new Map<number, Array<number>>()
+  for (const entry of readdirSync("/proc")) {
+    const parent = /^\d+$/.test(entry) ? readProcess(Number(entry))?.parent : undefined
+    if (parent !== undefined) children.set(parent, [...children.get(parent) ?? [], Number(entry)])
+  }
+  const family = [pid]
+  for (const member of family) family.push(...children.get(member) ?? [])
+  return family
+}
+
 /** Processor time of the whole machine so far, µs. `stolen`: given to other guests by the hypervisor. */
 export interface MachineMicros {
   readonly busy: number

@@ -1,4 +1,4 @@
-import type { CommitCounts } from "../targets/Target.ts"
+import type { CommitCounts, WaitName, Waits, Work } from "../targets/Target.ts"
 
 /** A sample line without its labels and timestamp. */
 const samplePattern = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{[^}]*\})? (\S+)/
@@ -42,4 +42,45 @@ export const parseCommitCounts = (text: string): CommitCounts | undefined => {
     if (units !== undefined) return { commits, units }
   }
   return undefined
+}
+
+/** Histogram of the service for each wait, with the labels that choose its series. */
+const histograms: ReadonlyMap<WaitName, string> = new Map([
+  ["commit before", "pitboss_journal_wait_seconds_bucket{"],
+  ["commit", "pitboss_journal_commit_seconds_bucket{"],
+  ["scavenge", "nodejs_gc_duration_seconds_bucket{kind=\"minor\","],
+  ["mark-compact", "nodejs_gc_duration_seconds_bucket{kind=\"major\","]
+])
+
+const bucketPattern = /le="([^"]+)"[^}]*\} (\S+)/
+
+const waitsOf = (lines: ReadonlyArray<string>, start: string): Waits =>
+  lines.filter((line) => line.startsWith(start)).flatMap((line) => {
+    const [, bound, count] = bucketPattern.exec(line) ?? []
+    return bound === undefined ? [] : [[bound === "+Inf" ? Infinity : Number(bound), Number(count)] as const]
+  })
+
+/** Commits and waits so far, of a service's Prometheus text. Undefined when it has no commits. */
+export const parseWork = (text: string): Work | undefined => {
+  const counts = parseCommitCounts(text)
+  if (counts === undefined) return undefined
+  const lines = text.split("\n")
+  return { ...counts, waits: new Map([...histograms].map(([name, start]) => [name, waitsOf(lines, start)])) }
+}
+
+/** Waits between two readings. */
+export const waitsBetween = (before: Waits, after: Waits): Waits => {
+  const counts = new Map(before)
+  return after.map(([seconds, count]) => [seconds, count - (counts.get(seconds) ?? 0)] as const)
+}
+
+/** Milliseconds that a share of the waits took at most, interpolated within its bucket; undefined when nothing waited. */
+export const waitOf = (waits: Waits, share: number): number | undefined => {
+  const total = waits.at(-1)?.[1] ?? 0
+  if (total === 0) return undefined
+  const index = waits.findIndex(([, count]) => count >= share * total)
+  const [upper, count] = waits[index] ?? [Infinity, total]
+  const [lower, below] = waits[index - 1] ?? [0, 0]
+  if (upper === Infinity) return 1000 * lower
+  return 1000 * (lower + (upper - lower) * (share * total - below) / Math.max(1, count - below))
 }

@@ -1,6 +1,7 @@
 import type { Histogram } from "hdr-histogram-js"
 import { addCounts, type RoundResult } from "../load/Round.ts"
 import { makeHistogram, summarize } from "../load/Latency.ts"
+import { waitOf } from "./Prometheus.ts"
 import { curveOf, type Figure, figure, type Measurement } from "./Result.ts"
 import { median } from "./Statistics.ts"
 
@@ -76,9 +77,17 @@ const writingFigures = (results: ReadonlyArray<RoundResult>): ReadonlyArray<Figu
   return writings.length === 0 ? [] : [
     figure("WAL per request", "bytes", "lower", writings.map(({ bytesPerRequest }) => bytesPerRequest)),
     figure("full pages per request", "", "neither", writings.map(({ fullPagesPerRequest }) => fullPagesPerRequest)),
-    figure("commits", "/s", "neither", writings.map(({ commitsPerSecond }) => commitsPerSecond))
+    figure("commits", "/s", "neither", writings.map(({ commitsPerSecond }) => commitsPerSecond)),
+    figure("checkpoints", "", "neither", writings.map(({ checkpoints }) => checkpoints))
   ]
 }
+
+/** What requests waited for in the service, slowest hundredth of each. */
+const waitFigures = (results: ReadonlyArray<RoundResult>): ReadonlyArray<Figure> =>
+  [...results[0]?.waits?.keys() ?? []].flatMap((name) => {
+    const p99s = results.flatMap(({ waits }) => waitOf(waits?.get(name) ?? [], 0.99) ?? [])
+    return p99s.length === 0 ? [] : [figure(`${name}, p99`, "ms", "neither", p99s)]
+  })
 
 /** The figures of latency, one value per round. */
 export const latencyFigures = (rounds: ReadonlyArray<Histogram>): ReadonlyArray<Figure> => {
@@ -129,6 +138,7 @@ const measureTarget = (
       figure("CPU generator", "µs", "neither", values(({ generatorMicros }) => generatorMicros)),
       ...(units.length === 0 ? [] : [figure("units per commit", "", "neither", units)]),
       ...writingFigures(results),
+      ...waitFigures(results),
       figure("foreign load", "%", "neither", values(({ foreignShare }) => foreignShare * 100)),
       ...(results.some(({ repeated }) => repeated > 0)
         ? [figure("repeated", "", "neither", values(({ repeated }) => repeated))]

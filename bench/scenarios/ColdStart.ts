@@ -176,7 +176,7 @@ export const coldStartScenario = scenario({
           makeSignedClient(`http://${current.host}:${ports.port}`, "x-api-key", dataset.key),
           (client) => walletBalances(client, prepared.players.slice(0, count))
         )),
-      commits: Effect.succeed(undefined)
+      work: Effect.undefined
     }
     const kills: Array<Start> = []
     const timelines: Array<Timeline> = []

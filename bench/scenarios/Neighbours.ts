@@ -2,10 +2,11 @@ import { Console, Effect, Scope } from "effect"
 import { Flag } from "effect/cli"
 import type { BenchError } from "../BenchError.ts"
 import * as Flags from "../Flags.ts"
+import { BurstConnections } from "../load/Burst.ts"
 import { startGenerator } from "../load/Generator.ts"
 import type { Phase } from "../load/Job.ts"
 import { summarize } from "../load/Latency.ts"
-import { loadDefaults, makeJob, type RoundResult } from "../load/Round.ts"
+import { loadDefaults, makeJob, type RoundContext, type RoundResult } from "../load/Round.ts"
 import { Books } from "../report/Balances.ts"
 import { headlineOf } from "../report/Format.ts"
 import { showProgress } from "../report/Progress.ts"
@@ -14,9 +15,11 @@ import { median } from "../report/Statistics.ts"
 import { latencyFigures } from "../report/TrafficReport.ts"
 import { type Pitboss, startPitboss } from "../targets/Pitboss.ts"
 import { type Postgres, startPostgres } from "../targets/Postgres.ts"
+import type { Profiler } from "../targets/Profiler.ts"
 import { type Service, startService } from "../targets/Service.ts"
+import { startSink } from "../targets/Sink.ts"
 import { caseNames, type NeighbourCase, neighbourCases, nothing, type World } from "./NeighbourCases.ts"
-import { audit, checkedRound, roundNumbers } from "./Rounds.ts"
+import { audit, checkedRound, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** Maximum ratio of the p99 of unaffected players to the calm p99. */
@@ -87,7 +90,12 @@ const measureCase = (
 
 const startWorld = Effect.fnUntraced(function*(
   postgres: Postgres,
-  options: { readonly players: number; readonly others: number; readonly registered: number },
+  options: {
+    readonly players: number
+    readonly others: number
+    readonly registered: number
+    readonly cpuProfile: boolean
+  },
   sizes: World["sizes"]
 ) {
   const prepared = yield* startPitboss(
@@ -99,7 +107,7 @@ const startWorld = Effect.fnUntraced(function*(
       openingBalance: 1_000_000_000
     },
     showProgress,
-    { needs: { refs: true } }
+    { needs: { refs: true }, profiled: options.cpuProfile }
   )
   const { restart, target } = yield* restartable(prepared)
   const noted: Record<string, number> = {}
@@ -109,6 +117,11 @@ const startWorld = Effect.fnUntraced(function*(
     postgres,
     restart,
     sizes,
+    connections: yield* Effect.acquireRelease(
+      Effect.sync(() => new BurstConnections(target)),
+      (connections) => Effect.sync(() => connections.close())
+    ),
+    sink: yield* startSink,
     note: (code, count) => {
       if (count > 0) noted[code] = (noted[code] ?? 0) + count
     },
@@ -148,7 +161,8 @@ export const neighbourScenario = scenario({
     resting: Flags.count("resting", "players who go to rest", 5_000_000).pipe(Flag.withDefault(100_000)),
     restSeconds: Flags.seconds("rest-seconds", "measured seconds of `rest`, which takes two minutes", 0.2).pipe(
       Flag.withDefault(125)
-    )
+    ),
+    cpuProfile: Flags.cpuProfile
   },
   plan: ({ cases, others, players, restSeconds, resting, rounds, seconds }) => [
     `neighbours: ${cases.length} cases, ${rounds} rounds`,
@@ -176,7 +190,13 @@ export const neighbourScenario = scenario({
 
     /** Bets at the rate, with something that goes on in the measured seconds. */
     const measure = Effect.fnUntraced(
-      function*(label: string, seconds: number, warmUp: number, beside: Effect.Effect<unknown, BenchError>) {
+      function*(
+        label: string,
+        seconds: number,
+        warmUp: number,
+        beside: Effect.Effect<unknown, BenchError>,
+        profiler?: Profiler
+      ) {
         const scope = yield* Effect.scope
         let failure: BenchError | undefined
         const begin = beside.pipe(
@@ -184,12 +204,25 @@ export const neighbourScenario = scenario({
           Effect.forkIn(scope),
           Effect.asVoid
         )
-        const result = yield* checkedRound({ ...context, measuring: begin }, label, specification(), {
-          connections,
-          warmUpSeconds: warmUp,
-          measuredSeconds: seconds,
-          phases: inSeconds(perSecond, seconds, warmUp)
-        })
+        const run = ({ measured, measuring = Effect.void }: Pick<RoundContext, "measuring" | "measured"> = {}) =>
+          checkedRound(
+            {
+              ...context,
+              measuring: Effect.andThen(begin, measuring),
+              ...(measured === undefined ? {} : { measured })
+            },
+            label,
+            specification(),
+            {
+              connections,
+              warmUpSeconds: warmUp,
+              measuredSeconds: seconds,
+              phases: inSeconds(perSecond, seconds, warmUp)
+            }
+          )
+        const result = yield* profiler === undefined
+          ? run()
+          : profileRound(profiler, `neighbours-${label.replaceAll(/\W+/g, "-")}`, run)
         return failure === undefined ? result : yield* failure
       },
       Effect.scoped
@@ -213,11 +246,16 @@ export const neighbourScenario = scenario({
           `${label}  beside`,
           seconds,
           each.fromStart === true ? 0 : warmUpSeconds,
-          each.beside(world, round, prepared)
+          each.beside(world, round, prepared),
+          target.profiler
         )
         measured.set(each.name, [...measured.get(each.name) ?? [], { calm, beside }])
-        notes.set(each.name, { ...notes.get(each.name), ...noted })
-        for (const code of Object.keys(noted)) delete noted[code]
+        const sum = notes.get(each.name) ?? {}
+        for (const [code, count] of Object.entries(noted)) {
+          sum[code] = (sum[code] ?? 0) + count
+          delete noted[code]
+        }
+        notes.set(each.name, sum)
       }
     }
     yield* audit([target])

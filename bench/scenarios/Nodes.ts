@@ -179,7 +179,7 @@ export const nodesScenario = scenario({
         pid: () => first.child.pid,
         port: first.port,
         nodes: { ports: services.map(({ port }) => port), pids: services.map(({ child }) => child.pid), owners },
-        commits: Effect.undefined,
+        work: Effect.undefined,
         balances: (wanted) =>
           Effect.map(
             postgres.query(
@@ -337,7 +337,7 @@ export const nodesScenario = scenario({
       yield* Effect.scoped(Effect.gen(function*() {
         showProgress(`proving the ledger of ${database}`)
         const last = yield* startService({ ...environment, CLUSTER: "off" })
-        const { violations: found } = yield* last.verify(prepared.operatorId)
+        const { violations: found } = yield* last.verify({ operatorId: prepared.operatorId })
         if (found.length > 0) return yield* new BenchError({ message: JSON.stringify(found.slice(0, 10)) })
       }))
     }

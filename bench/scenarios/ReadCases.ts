@@ -1,7 +1,7 @@
 import { SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { BackofficeApi } from "../../src/contract/StaffApi.ts"
-import { gameOfRound, heavyPlayer, offeredBonus, playerId, type Shape } from "../data/GeneratorSql.ts"
+import { days, gameOfRound, heavyPlayer, offeredBonus, playerId, type Shape } from "../data/GeneratorSql.ts"
 
 /** Something that is read over and over. */
 export interface ReadCase {
@@ -16,6 +16,7 @@ const ledgerTarget_ms = 10
 const searchTarget_ms = 50
 const reportTarget_ms = 200
 const pageTarget_ms = 100
+const statementTarget_ms = 1000
 
 const dayMs = 86_400_000
 const base = "/api/v1/operator"
@@ -36,6 +37,13 @@ const searches: ReadonlyArray<readonly [kind: string, texts: ReadonlyArray<strin
   ["5+ characters, rare", ["featherstone", "quackenbush"]],
   ["5+ characters, absent", ["nobodyhere", "smithsonian"]]
 ]
+
+/** The last days of the player with the long ledger, which begins after a third of the time, that have ten thousand entries, or all. */
+const statementPeriod = (shape: Shape) => {
+  const wanted = Math.ceil(days * 2 / 3 * Math.min(1, 10_000 / heavyPlayer(shape).entries))
+  const day = (daysBeforeEnd: number) => new Date(shape.endsAt - daysBeforeEnd * dayMs).toISOString().slice(0, 10)
+  return { from: day(wanted), to: day(1) }
+}
 
 /** Cases with something to read: a casino of few entries may have no usual players. */
 const readable = (cases: ReadonlyArray<ReadCase>): ReadonlyArray<ReadCase> =>
@@ -78,6 +86,15 @@ export const readCases = (shape: Shape, usual: ReadonlyArray<number>): ReadonlyA
       ["ledger of a usual player, page 1", ledger(someone)],
       ["ledger of a usual player, type=casino_win", ledger(someone, { type: "casino_win" })],
       ["ledgers of usual players, each another", ...usual.map((player) => ledger(player))]
+    ),
+    ...cases(
+      statementTarget_ms,
+      ...["json", "csv", "html"].map((format) =>
+        [
+          `statement of 10,000 entries, ${format}`,
+          list(`players/${heavyId}/statement`, { ...statementPeriod(shape), format })
+        ] as const
+      )
     ),
     ...cases(
       searchTarget_ms,
@@ -172,7 +189,20 @@ const withoutFigures: ReadonlyMap<string, string> = new Map([
   // of rows that a generated casino has none of
   ["alert.show", "no alerts"],
   ["alert.evidence", "no alerts"],
+  ["licensee.list", "a handful of rows"],
   ["profile.show", "a handful of rows"],
+  ["obligation.list", "of players under a jurisdiction alone"],
+  ["data.retention", "a walk over the players, for a page that is opened once a day"],
+  ["data.requests", "a handful of rows"],
+  ["case.list", "a handful of rows"],
+  ["case.show", "a handful of rows"],
+  ["import_run.list", "a handful of rows"],
+  ["import_run.show", "a handful of rows"],
+  ["import_run.chunks", "no imports"],
+  ["import_run.export", "as long as the players: measured by docs/moving.md"],
+  ["register.show", "a handful of rows"],
+  ["register.list", "a handful of rows"],
+  ["register.checks", "no checks"],
   ["bonus.granted", "ids of the generator's own"],
   ["payment.show", "ids of the generator's own"],
   ["delivery.show", "no webhooks"],
@@ -227,6 +257,8 @@ export const staffCases = (
     ["player: standing", reading("player.standing", { player })],
     ["player: wallet", reading("player.wallet", { player })],
     ["player: limits", reading("player.limits", { player })],
+    ["player: compliance", reading("player.compliance", { player })],
+    ["player: consents", reading("player.consents", { player })],
     ["player: notes", reading("player.notes", { player })],
     ["player: timeline", reading("player.timeline", { player })],
     ["player: timelines, each another", ...usual.map((one) => reading("player.timeline", { player: one }))],
@@ -235,6 +267,7 @@ export const staffCases = (
       "player: transactions, in the middle",
       reading("player.transactions", { player, page: 500, per_page: rowsAtOnce })
     ],
+    ["player: statement of some days", reading("player.statement", { player, from: day(2), to: day(1) })],
     ["player: rounds", reading("round.search", { player })],
     ["player: bonuses", reading("player.bonuses", { player })],
     ["player: sessions", reading("player.sessions", { player })],
@@ -293,6 +326,8 @@ export const staffCases = (
     ["report: days of the operator's zone", reading("report.local_days", { operator, from: day(30), to: day(0) })],
     ["report: all sections of a year", reading("report.sections", { operator, ...year })],
     ["report: player funds", reading("report.funds")],
+    ["report: player funds of a past day", reading("report.funds", { operator, at: day(30) })],
+    ["report: dormant accounts", reading("report.dormant")],
     ["report: bonus cost of a year", reading("report.bonuses", { operator, ...year })],
     ["exchange rates", reading("rate.list")],
     ["operators", reading("operator.list")],

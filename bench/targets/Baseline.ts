@@ -125,7 +125,7 @@ export const startBaseline = (
           "SELECT real_balance FROM wallets WHERE player_id <= $1 ORDER BY player_id",
           [count]
         ).pipe(Effect.map((rows) => rows.map((row) => Number(row["real_balance"])))),
-      commits: Effect.succeed(undefined),
+      work: Effect.undefined,
       audit: postgres.query(database, auditSql).pipe(
         Effect.map((rows) => rows.map((row) => `${name}: the ledger of player ${String(row["player_id"])} is wrong`))
       )

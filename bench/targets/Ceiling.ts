@@ -36,7 +36,7 @@ export const startCeiling = (provisioning: Provisioning): Effect.Effect<Target, 
       })),
       openingBalances: [],
       balances: undefined,
-      commits: Effect.succeed(undefined),
+      work: Effect.undefined,
       audit: Effect.succeed([])
     }
   })

@@ -1,7 +1,7 @@
 import { Effect, Schedule, Schema, type Scope } from "effect"
 import { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
-import { parseCommitCounts } from "../report/Prometheus.ts"
+import { parseWork } from "../report/Prometheus.ts"
 import { freePort } from "./FreePort.ts"
 import type { Postgres } from "./Postgres.ts"
 import { type Profiler, startProfiler } from "./Profiler.ts"
@@ -15,6 +15,11 @@ const Launch = Schema.Struct({ session_token: Schema.String })
 const Authenticated = Schema.Struct({ player_ref: Schema.String })
 const SessionToken = Schema.Struct({ token: Schema.String })
 const Anything = Schema.Unknown
+
+const EventPage = Schema.Struct({
+  data: Schema.Array(Schema.Unknown),
+  meta: Schema.Struct({ next_cursor: Schema.String })
+})
 
 /** Requirements of some kinds of traffic per player besides a wallet session. */
 export interface PlayerNeeds {
@@ -30,7 +35,7 @@ export interface PitbossOptions {
   readonly name?: string
   /** Another checkout of the project; this one when left out. */
   readonly checkout?: string | undefined
-  /** A new database is made where there is no {@link dataset}. */
+  /** A new one is made where there is no {@link dataset}; `postgres`, which every server has, is taken as it is. */
   readonly database?: string
   /** Uses existing players instead of new ones: of this operator, in a migrated database. */
   readonly dataset?: {
@@ -54,6 +59,8 @@ export interface Pitboss extends Target {
   readonly operatorId: number
   /** Reads something as the operator. `uri` is below the operator's API. */
   readonly read: (uri: string) => Effect.Effect<unknown, BenchError>
+  /** As `read`, a page of the operator's events. */
+  readonly events: (query: string) => Effect.Effect<typeof EventPage.Type, BenchError>
   /** Loads a number of players into memory, starting with those without bets. */
   readonly touch: (count: number) => Effect.Effect<void, BenchError>
   /** Waits until compliance has evaluated all events so far, so that it does not do so during a measurement. */
@@ -90,8 +97,14 @@ const idleStatements = (operatorId: number, count: number, currency: string): st
 const judgingSeconds = 300
 const openingReference = "bench-opening"
 
-const register = (operator: SignedClient, number: number, currency: string) =>
-  operator.call("POST", players, {
+/** Deposit limit that a jurisdiction asks each player for; no player comes near it. */
+const maxDeposits = 10_000_000_000
+
+const register = (operator: SignedClient, number: number, { currency, jurisdictions = [] }: Provisioning) => {
+  const jurisdiction = jurisdictions[(number - 1) % jurisdictions.length]
+  return operator.call("POST", players, {
+    ...(jurisdiction !== undefined &&
+      { jurisdiction, zip_code: "SW1A 1AA", limits: { max_monthly_deposit: maxDeposits } }),
     username: `bench-${number}`,
     email: `bench-${number}@players.example`,
     first_name: "Bench",
@@ -101,6 +114,7 @@ const register = (operator: SignedClient, number: number, currency: string) =>
     terms_accepted: true,
     currency
   }, Created).pipe(Effect.map(({ id }) => id))
+}
 
 /** At most `most` of the indexes from 0 to `length` − 1, spread evenly. */
 const everyNth = (length: number, most: number): ReadonlyArray<number> =>
@@ -148,7 +162,7 @@ export const startPitboss = (
 ): Effect.Effect<Pitboss, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
     const { checkout, database = "pitboss", dataset, name = "pitboss", needs = {} } = options
-    if (dataset === undefined) {
+    if (dataset === undefined && database !== "postgres") {
       // a kept folder may hold that of an earlier run
       yield* postgres.query("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
       yield* postgres.query("postgres", `CREATE DATABASE ${database}`)
@@ -162,7 +176,21 @@ export const startPitboss = (
     const { backofficePort, child, create, host, port } = service
     const run = runName()
     const operatorId = dataset?.operatorId ??
-      (yield* create("operators", { slug: "bench", name: "Bench", currency: provisioning.currency }, Created)).id
+      (yield* create("operators", {
+        slug: "bench",
+        name: "Bench",
+        currency: provisioning.currency,
+        ...(provisioning.jurisdictions !== undefined && {
+          is_sandbox: true,
+          profiles: provisioning.jurisdictions,
+          default_profile: provisioning.jurisdictions[0]
+        })
+      }, Created)).id
+    if (provisioning.jurisdictions?.includes("gb") === true) {
+      const url = "https://register.example/v2"
+      const settings = { url, batch_url: url, api_key: "bench" }
+      yield* create("registers", { operator: "bench", kind: "gamstop", settings }, Created)
+    }
     const key = dataset?.key ?? (yield* create(
       "keys",
       { operator: String(operatorId), name: "bench", rate_limit_per_minute: 10_000_000 },
@@ -214,7 +242,7 @@ export const startPitboss = (
       (index) => {
         const known = dataset?.playerIds[index]
         const playerId = known === undefined
-          ? register(client, index + 1, provisioning.currency)
+          ? register(client, index + 1, provisioning)
           : Effect.succeed(known)
         return playerId.pipe(
           Effect.flatMap((id) => provision(index + 1, id)),
@@ -265,6 +293,7 @@ export const startPitboss = (
       service,
       operatorId,
       read: (uri) => client.call("GET", `/api/v1/operator${uri}`, undefined, Anything),
+      events: (query) => client.whole(`/api/v1/operator/events?${query}`, EventPage),
       touch: Effect.fnUntraced(function*(wanted: number) {
         const ids = yield* postgres.query(
           own,
@@ -290,13 +319,13 @@ export const startPitboss = (
         ? provisioned.map(() => provisioning.openingBalance)
         : yield* balances(count),
       balances,
-      commits: get(`http://${host}:${backofficePort}/metrics`).pipe(
-        Effect.map(parseCommitCounts),
+      work: get(`http://${host}:${backofficePort}/metrics`).pipe(
+        Effect.map(parseWork),
         Effect.orElseSucceed(() => undefined)
       ),
       // verifying a large ledger takes minutes: only the balances of the players of the run are checked there
       audit: dataset === undefined
-        ? service.verify(operatorId).pipe(
+        ? service.verify({ operatorId }).pipe(
           // one that a case has begun may still run
           Effect.retry({
             schedule: Schedule.spaced("1 second"),

@@ -1,4 +1,5 @@
 import { Effect, Redacted, References, type Scope } from "effect"
+import { readFileSync } from "node:fs"
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -50,25 +51,16 @@ export interface PostgresOptions {
   readonly folder?: string | undefined
   /** Settings that override the service's. For data generation only: measurements run with the service's. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A free one when left out. */
+  readonly port?: number | undefined
 }
 
-/**
- * Starts the service's own embedded PostgreSQL, with the service's own settings. The server goes with the scope, and its data
- * unless they are in a folder of the caller's.
- */
-export const startPostgres = Effect.fnUntraced(function*(
-  options: PostgresOptions = {}
-): Effect.fn.Return<Postgres, BenchError, Scope.Scope> {
-  const folder = options.folder === undefined ? yield* temporaryFolder : yield* lastingFolder(options.folder)
-  const server = yield* startEmbeddedPostgres({ dataDir: folder, serverSettings: options.settings ?? {} }).pipe(
-    Effect.provide(Entropy.layer),
-    Effect.provideService(References.MinimumLogLevel, "Warn"),
-    Effect.mapError((error) => new BenchError({ message: error.message }))
-  )
+/** A server by its data folder, its address and the process that it is now. */
+const postgresAt = (folder: string, address: () => URL, pid: () => number): Postgres => {
   const url = (database: string) => {
-    const address = new URL(Redacted.value(server.url))
-    address.pathname = `/${database}`
-    return address.href
+    const own = address()
+    own.pathname = `/${database}`
+    return own.href
   }
   const query: Postgres["query"] = (database, sql, values = []) =>
     Effect.tryPromise({
@@ -83,7 +75,60 @@ export const startPostgres = Effect.fnUntraced(function*(
       },
       catch: failedAt(`PostgreSQL (${database})`)
     })
-  return { pid: server.pid, folder, url, query }
+  return {
+    get pid() {
+      return pid()
+    },
+    folder,
+    url,
+    query
+  }
+}
+
+/** The lines of `postmaster.pid` in a server's data folder; none while there is no such file. */
+const pidFile = (folder: string): ReadonlyArray<string> => {
+  try {
+    return readFileSync(join(folder, "postgres", "postmaster.pid"), "utf8").split("\n").map((line) => line.trim())
+  } catch {
+    return []
+  }
+}
+
+/** Process id of the server of a data folder that takes connections; undefined while there is none. */
+export const readyPid = (folder: string): number | undefined => {
+  const lines = pidFile(folder)
+  return lines[7] === "ready" ? Number(lines[0]) : undefined
+}
+
+/** The server that a service of its own runs on a data folder, whichever process it is now. */
+export const embeddedIn = (folder: string): Postgres =>
+  postgresAt(
+    folder,
+    () => {
+      const password = readFileSync(join(folder, "postgres.password"), "utf8").trim()
+      return new URL(`postgres://pitboss:${password}@127.0.0.1:${pidFile(folder)[3] ?? ""}`)
+    },
+    () => Number(pidFile(folder)[0] ?? 0)
+  )
+
+/**
+ * Starts the service's own embedded PostgreSQL, with the service's own settings. The server goes with the scope, and its data
+ * unless they are in a folder of the caller's.
+ */
+export const startPostgres = Effect.fnUntraced(function*(
+  options: PostgresOptions = {}
+): Effect.fn.Return<Postgres, BenchError, Scope.Scope> {
+  const folder = options.folder === undefined ? yield* temporaryFolder : yield* lastingFolder(options.folder)
+  const server = yield* startEmbeddedPostgres({
+    dataDir: folder,
+    serverSettings: options.settings ?? {},
+    ...(options.port === undefined ? {} : { port: options.port })
+  }).pipe(
+    Effect.provide(Entropy.layer),
+    Effect.provideService(References.MinimumLogLevel, "Warn"),
+    Effect.mapError((error) => new BenchError({ message: error.message }))
+  )
+  return postgresAt(folder, () => new URL(Redacted.value(server.url)), () => server.pid)
 })
 
 const reported = [

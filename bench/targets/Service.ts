@@ -24,8 +24,10 @@ export interface Service {
   readonly backofficePort: number
   /** Creates a resource through the staff API; returns it decoded. `path` is relative to the API's base. */
   readonly create: <A>(path: string, body: object, schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
-  /** Proves the ledger, of one operator or of all: minutes where it is long. */
-  readonly verify: (operatorId?: number) => Effect.Effect<typeof Verification.Type, BenchError>
+  /** Proves the ledger, of one operator or of all: minutes where it is long. `new`: what was written since it was proved last. */
+  readonly verify: (
+    options?: { readonly operatorId?: number; readonly scope?: "all" | "new" }
+  ) => Effect.Effect<typeof Verification.Type, BenchError>
   /** Requests of an open page *home*: the figures once, then the stream of events. */
   readonly watchHome: Effect.Effect<never, BenchError>
 }
@@ -37,10 +39,11 @@ export type Environment = Readonly<Record<string, string>>
 export const environmentOn = (postgres: Postgres, database: string): Environment => ({
   HOST: host,
   DATABASE_URL: postgres.url(database),
-  DATA_DIR: join(postgres.folder, database),
+  DATA_DIR: join(postgres.folder, "services", database),
   DEMO: "off",
-  // vendors are on this machine
+  // vendors and registers are on this machine
   PROVIDER_ALLOW_INSECURE: "on",
+  REGISTER_ALLOW_INSECURE: "on",
   MASTER_KEY: randomBytes(32).toString("base64"),
   BACKOFFICE_TOKEN: randomBytes(24).toString("hex")
 })
@@ -69,10 +72,15 @@ const staffApi = (origin: string, token: string): Pick<Service, "create" | "veri
     )
   return {
     create: (path, body, schema) => call("POST", path, body, schema),
-    verify: (operatorId) =>
+    verify: ({ operatorId, scope = "all" } = {}) =>
       call(
         "GET",
-        `ledger/verification${operatorId === undefined ? "" : `?operator=${operatorId}`}`,
+        `ledger/verification?${
+          new URLSearchParams({
+            ...(operatorId === undefined ? {} : { operator: String(operatorId) }),
+            ...(scope === "all" ? { all: "true" } : {})
+          }).toString()
+        }`,
         undefined,
         Verification
       ),

@@ -16,6 +16,8 @@ export interface SignedClient {
     body: object | undefined,
     schema: Schema.Codec<A, unknown>
   ) => Effect.Effect<A, BenchError>
+  /** As `call`, of a read: the whole answer. */
+  readonly whole: <A>(uri: string, schema: Schema.Codec<A, unknown>) => Effect.Effect<A, BenchError>
   /** Reads something; gives the name of the node that owned it. */
   readonly ownerOf: (uri: string) => Effect.Effect<string, BenchError>
 }
@@ -63,25 +65,28 @@ export const makeSignedClient = (
       if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${answer}`)
       return { answer, owner: String(response.headers["x-served-by"] ?? "") }
     }
+    const answered = <A>(
+      method: "GET" | "POST" | "PUT",
+      uri: string,
+      body: object | undefined,
+      schema: Schema.Codec<A, unknown>
+    ): Effect.Effect<A, BenchError> =>
+      Effect.tryPromise({ try: () => send(method, uri, body), catch: failedAt(`${method} ${uri}`) }).pipe(
+        Effect.flatMap(({ answer }) => Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(answer)),
+        Effect.catchTag(
+          "SchemaError",
+          (error) => Effect.fail(new BenchError({ message: `${method} ${uri} answered: ${error.message}` }))
+        )
+      )
     return {
       ownerOf: (uri) =>
         Effect.map(
           Effect.tryPromise({ try: () => send("GET", uri, undefined), catch: failedAt(`GET ${uri}`) }),
           ({ owner }) => owner
         ),
+      whole: (uri, schema) => answered("GET", uri, undefined, schema),
       call: (method, uri, body, schema) =>
-        Effect.tryPromise({
-          try: () => send(method, uri, body),
-          catch: failedAt(`${method} ${uri}`)
-        }).pipe(
-          Effect.map(({ answer }) => answer),
-          Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ data: schema })))),
-          Effect.map(({ data }) => data),
-          Effect.catchTag(
-            "SchemaError",
-            (error) => Effect.fail(new BenchError({ message: `${method} ${uri} answered: ${error.message}` }))
-          )
-        )
+        Effect.map(answered(method, uri, body, Schema.Struct({ data: schema })), ({ data }) => data)
     }
   })
 

@@ -15,12 +15,25 @@ export interface Provisioning {
   readonly currency: string
   /** Real balance each player starts with, minor units. */
   readonly openingBalance: number
+  /** Profiles of the players in turn, at a sandbox operator, whose registers are simulated. Default: no jurisdiction, at a live one. */
+  readonly jurisdictions?: ReadonlyArray<string>
 }
 
 /** How many commits there were, and how many units they held. */
 export interface CommitCounts {
   readonly commits: number
   readonly units: number
+}
+
+/** What a request may have to wait for in the service. */
+export type WaitName = "commit before" | "commit" | "scavenge" | "mark-compact"
+
+/** Number of waits up to a time, seconds, in rising order; the last time is infinite. */
+export type Waits = ReadonlyArray<readonly [seconds: number, count: number]>
+
+/** What a service tells of its work so far. */
+export interface Work extends CommitCounts {
+  readonly waits: ReadonlyMap<WaitName, Waits>
 }
 
 /** A running server under test, with players that have money and open wallet sessions. */
@@ -56,8 +69,8 @@ export interface Target {
   readonly openingBalances: ReadonlyArray<number>
   /** Real balances of the first `count` players as the target states them; undefined when it stores nothing. */
   readonly balances: ((count: number) => Effect.Effect<ReadonlyArray<number>, BenchError>) | undefined
-  /** Commits so far, undefined when the target does not count them. */
-  readonly commits: Effect.Effect<CommitCounts | undefined>
+  /** Commits and waits so far, undefined when the target does not count them. */
+  readonly work: Effect.Effect<Work | undefined>
   /** Further invariants after all rounds; returns the violations, one line each. */
   readonly audit: Effect.Effect<ReadonlyArray<string>, BenchError>
 }

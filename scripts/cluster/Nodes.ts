@@ -7,8 +7,9 @@ import type { Serializable } from "node:child_process"
 import Cluster, { type Worker } from "node:cluster"
 import { type BoundSocket, Socket } from "node:net"
 import { join } from "node:path"
+import { extension } from "../../src/platform/Invocation.ts"
 
-const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+const main = join(import.meta.dirname, "..", "..", "src", `main${extension}`)
 
 /** Arguments of Node.js itself, as in `npm start` (`docs/decisions/0053-garbage-of-commits.md`). */
 export const nodeArguments = ["--max-semi-space-size=64", "--no-allocation-site-pretenuring"]
@@ -25,6 +26,13 @@ export interface RunningNode {
   readonly exited: Effect.Effect<string>
   readonly hasExited: () => boolean
   readonly kill: (signal: "SIGTERM" | "SIGKILL") => void
+  /** Tells settings to a node that was started to wait for them. */
+  readonly tell: (settings: Variables) => void
+}
+
+/** Variables of a process. */
+export interface Variables {
+  readonly [name: string]: string
 }
 
 const describeEnd = (code: number, signal: string | null): string =>
@@ -79,11 +87,14 @@ const runningOf = (worker: Worker): RunningNode => ({
     return Effect.sync(() => void worker.off("exit", end))
   }),
   hasExited: () => worker.isDead(),
-  kill: (signal) => void worker.process.kill(signal)
+  kill: (signal) => void worker.process.kill(signal),
+  tell: (settings) => {
+    if (worker.isConnected()) worker.send({ settings })
+  }
 })
 
 /** Starts one, with these variables besides the supervisor's own, and a free port for its peers: one for all could be bound once only. */
-export const startNode = (variables: { readonly [name: string]: string }): Effect.Effect<RunningNode> =>
+export const startNode = (variables: Variables): Effect.Effect<RunningNode> =>
   Effect.sync(() => {
     Cluster.setupPrimary({ exec: main, args: [], execArgv: nodeArguments })
     const worker = Cluster.fork({ ...variables, CLUSTER_PORT: "0" })

@@ -1,7 +1,7 @@
 /** Database of the nodes: that of `DATABASE_URL`, or the embedded one, run by the supervisor for all nodes. */
-import { Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { asRole, DatabaseUrl, layerOwnerClient, serviceRole } from "../../src/platform/Database.ts"
-import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { keepEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { layerMigrations } from "../../src/platform/Migrations.ts"
 import { ensureRole } from "../../src/platform/Privileges.ts"
@@ -13,34 +13,15 @@ const connectionsPerNode = 35
 
 const spareConnections = 20
 
-/** Starts the embedded server, and again at the same port when it has died. Nodes connect again by themselves. */
-const keepEmbeddedPostgres = Effect.fnUntraced(function*(dataDir: string, nodes: number) {
-  const serverSettings = { max_connections: String(nodes * connectionsPerNode + spareConnections) }
-  let running = yield* Scope.make()
-  yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(running, Exit.void)))
-  const first = yield* Scope.provide(startEmbeddedPostgres({ dataDir, serverSettings }), running)
-  let server = first
-  const startAgain = Effect.gen(function*() {
-    yield* Scope.close(running, Exit.void)
-    running = yield* Scope.make()
-    server = yield* Scope.provide(startEmbeddedPostgres({ dataDir, serverSettings, port: first.port }), running)
-    yield* Effect.annotateLogs(Effect.logInfo("embedded PostgreSQL started again"), { pid: server.pid })
-  })
-  yield* Effect.suspend(() => server.exited).pipe(
-    Effect.andThen(Effect.logWarning("embedded PostgreSQL ended")),
-    Effect.andThen(Effect.retry(startAgain, Schedule.spaced("1 second"))),
-    Effect.forever,
-    Effect.forkScoped
-  )
-  return first
-})
-
 /** The addresses of the migrated database, for the service's role and the owner's, until the scope closes. */
 export const openDatabase = Effect.fnUntraced(function*(nodes: number) {
   const { databaseOwnerUrl, databaseUrl, dataDir } = yield* Settings
   const address = yield* Effect.gen(function*() {
     if (databaseUrl !== undefined) return { url: databaseUrl, ownerUrl: databaseOwnerUrl, embedded: false }
-    const { url: ownerUrl } = yield* keepEmbeddedPostgres(dataDir, nodes)
+    const { url: ownerUrl } = yield* keepEmbeddedPostgres({
+      dataDir,
+      serverSettings: { max_connections: String(nodes * connectionsPerNode + spareConnections) }
+    })
     const password = (yield* Entropy).token("", 40)
     yield* Effect.provide(ensureRole(serviceRole, password), layerOwnerClient(ownerUrl)).pipe(
       Effect.catchTag(

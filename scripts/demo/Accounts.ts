@@ -7,8 +7,6 @@ import type { Scenario } from "../simulators/Scenarios.ts"
 import { Answers } from "./Nodes.ts"
 import { type Service, told } from "./Service.ts"
 
-const currency = "EUR"
-
 /** Initial deposit of each player, in minor units. */
 const openingDeposit = 10_000
 
@@ -19,6 +17,7 @@ const topUp = 5000
 export interface Account {
   readonly id: number
   readonly username: string
+  readonly currency: string
 }
 
 export interface AccountOptions {
@@ -33,26 +32,26 @@ const paymentOf = (id: number, amount: number, external_reference: string) => ({
   payload: { amount, external_reference, payment_method: "card" }
 })
 
-/** Registers a player and deposits. */
-export const openAccount = Effect.fnUntraced(function*({ number, run, service: { operator } }: AccountOptions) {
+export const registrationOf = ({ number, run, service }: AccountOptions) => {
   const username = `demo_${run}_${number}`
-  const { data: { id } } = yield* told(
-    "the registration",
-    operator.players.register({
-      payload: {
-        username,
-        email: `${username}@players.example`,
-        first_name: "Demo",
-        last_name: `Player${number}`,
-        birth_date: "1990-01-01",
-        country: "MT",
-        currency,
-        terms_accepted: true
-      }
-    })
-  )
+  return {
+    username,
+    email: `${username}@players.example`,
+    first_name: "Demo",
+    last_name: `Player${number}`,
+    terms_accepted: true as const,
+    ...service.resident(number)
+  }
+}
+
+/** Registers a player and deposits. */
+export const openAccount = Effect.fnUntraced(function*(options: AccountOptions) {
+  const { number, run, service: { operator } } = options
+  const payload = registrationOf(options)
+  const { currency, username } = payload
+  const { data: { id } } = yield* told("the registration", operator.players.register({ payload }))
   yield* told("the first deposit", operator.payments.deposit(paymentOf(id, openingDeposit, `${run}-${number}-opening`)))
-  return { id, username } satisfies Account
+  return { id, username, currency } satisfies Account
 })
 
 /** Launches a game. */
@@ -121,7 +120,7 @@ export const enter = Effect.fnUntraced(function*({ number, pace, run, service, s
   }
   let ids = 0
   const entrant: Entrant = {
-    session: { token, freePlayToken, playerRef: "", currency, gameId: game.external_id },
+    session: { token, freePlayToken, playerRef: "", currency: account.currency, gameId: game.external_id },
     opening: { balance: openingDeposit, walletSeq: 1, entries: 1 },
     name: account.username,
     newId: () => `${run}-${number}-${++ids}`,

@@ -2,9 +2,10 @@
 import { Effect, Schema, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import { join } from "node:path"
+import { extension } from "../../src/platform/Invocation.ts"
 import { SimulatorError } from "../simulators/SimulatorError.ts"
 
-const commandLine = join(import.meta.dirname, "..", "..", "src", "cli.ts")
+const commandLine = join(import.meta.dirname, "..", "..", "src", `cli${extension}`)
 
 /** Runs a command and gives what it prints; `hint`: what else to say of a refusal. */
 export const backoffice = Effect.fnUntraced(

@@ -1,5 +1,6 @@
 /** The end of a run: balances and the ledger, as the operator and the back office see them. */
 import { Effect, Schema } from "effect"
+import { invocation } from "../../src/platform/Invocation.ts"
 import type { PlayerSession } from "../simulators/PlayerSession.ts"
 import { print, printTable } from "../simulators/Report.ts"
 import type { RunStats } from "../simulators/RunStats.ts"
@@ -71,6 +72,6 @@ const Verification = Schema.Struct({
 export const printVerification = Effect.fnUntraced(function*(stats: RunStats) {
   const { entries, players, violations } = yield* backoffice(Verification, ["ledger", "verify"])
   for (const { message, subject } of violations) stats.differ(`ledger verify: ${subject}: ${message}`)
-  yield* print("\nnpm run -s backoffice -- ledger verify")
+  yield* print(`\n${invocation.backoffice} ledger verify`)
   yield* print(`  players ${players}, entries ${entries}, violations ${violations.length}`)
 })

@@ -2,6 +2,7 @@
 import { Config, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
+import { invocation } from "../../src/platform/Invocation.ts"
 import type { RunStats } from "../simulators/RunStats.ts"
 import { SimulatorError } from "../simulators/SimulatorError.ts"
 import { clientOver, type Nodes } from "./Nodes.ts"
@@ -15,7 +16,7 @@ const Demo = Schema.fromJsonString(Schema.Struct({
 type Demo = typeof Demo.Type
 
 /** A setting of the service, undefined when it is not given. */
-const setting = (name: string) =>
+export const setting = (name: string) =>
   Config.option(Config.String(name)).pipe(
     Effect.map((given) => Option.getOrElse(given, () => "").trim()),
     Effect.map((given) => given === "" ? undefined : given),
@@ -33,6 +34,15 @@ const addressOfSettings = Effect.gen(function*() {
   return `http://${reachable((yield* setting("HOST")) ?? "127.0.0.1")}:${(yield* setting("PORT")) ?? "8080"}`
 })
 
+/** What a registration has beside what tells one player from another. */
+export interface Resident {
+  readonly birth_date: string
+  readonly country: string
+  readonly currency: string
+  readonly personal_id?: string
+  readonly limits?: { readonly [name: string]: number }
+}
+
 export interface Service {
   readonly url: string
   readonly nodes: Nodes
@@ -42,7 +52,11 @@ export interface Service {
   /** Of the game provider. */
   readonly provider: Demo["provider"]
   readonly games: Demo["games"]
+  /** A new player, by number. */
+  readonly resident: (number: number) => Resident
 }
+
+const maltese: Resident = { birth_date: "1990-01-01", country: "MT", currency: "EUR" }
 
 const isUp = Effect.fnUntraced(
   function*(url: string) {
@@ -61,6 +75,16 @@ const patience = { maxAttempts: 60, firstPause: "50 millis", longestPause: "1 se
 export const told = <A>(name: string, call: Effect.Effect<A, { readonly message: string }>) =>
   Effect.mapError(call, ({ message }) => new SimulatorError({ message: `${name}: ${message}` }))
 
+/** The operator of a key, at the address of the service. */
+export const operatorWith = (
+  { key, secret }: typeof Credentials.Type,
+  { http, url }: Pick<Service, "http" | "url">
+) =>
+  OperatorClient.make({ baseUrl: url, key, secret: Redacted.make(secret), ...patience }).pipe(
+    Effect.provideService(HttpClient.HttpClient, http),
+    Effect.mapError(({ message }) => new SimulatorError({ message }))
+  )
+
 /** Finds the running service. Fails with instructions when there is none, or none with a demo operator. */
 export const findService = Effect.fnUntraced(function*(given: Option.Option<string>, stats: RunStats) {
   const fs = yield* FileSystem.FileSystem
@@ -74,7 +98,7 @@ export const findService = Effect.fnUntraced(function*(given: Option.Option<stri
     if (!(yield* isUp(each))) {
       return yield* new SimulatorError({
         message:
-          `nothing answers at ${each}. Run "npm start" in another terminal, with the same PORT and DATA_DIR as here`
+          `nothing answers at ${each}. Run "${invocation.start}" in another terminal, with the same PORT and DATA_DIR as here`
       })
     }
   }
@@ -89,15 +113,11 @@ export const findService = Effect.fnUntraced(function*(given: Option.Option<stri
     )
   )
   const http = clientOver(yield* HttpClient.HttpClient, nodes, stats)
-  const { key, secret } = demo.operator
-  const operator = yield* OperatorClient.make({ baseUrl: url, key, secret: Redacted.make(secret), ...patience }).pipe(
-    Effect.provideService(HttpClient.HttpClient, http),
-    Effect.mapError(({ message }) => new SimulatorError({ message }))
-  )
+  const operator = yield* operatorWith(demo.operator, { http, url })
   yield* Effect.mapError(operator.account.me(), ({ message }) =>
     new SimulatorError({
       message: `the service at ${url} refuses the key in ${file}: ${message}. Is DATA_DIR that of this service?`
     }))
-  const service: Service = { url, nodes, http, operator, provider: demo.provider, games: demo.games }
-  return service
+  const { games, provider } = demo
+  return { url, nodes, http, operator, provider, games, resident: () => maltese } satisfies Service
 })

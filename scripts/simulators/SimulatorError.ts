@@ -1,6 +1,6 @@
+/** Failure of a simulator's run or of its start, as one line for the person who started it. */
 import { Runtime, Schema } from "effect"
 
-/** Why a run cannot begin or has failed, in one line for the person who started it. */
 export class SimulatorError extends Schema.TaggedError<SimulatorError>()("SimulatorError", {
   message: Schema.String
 }) {

@@ -7,6 +7,7 @@ import { FetchHttpClient, HttpClient } from "effect/http"
 import { randomInt } from "node:crypto"
 import type { Session } from "./Dialect.ts"
 import { standardOutput } from "../../src/platform/Output.ts"
+import { runTyped } from "../../src/platform/Usage.ts"
 import { makeDialect, protocolNames } from "./Dialects.ts"
 import { layerProviderServer, makeProviderServer } from "./ProviderServer.ts"
 import { play } from "./Play.ts"
@@ -121,7 +122,7 @@ const simulator = Command.make("simulate-provider", flags, (input) =>
   )
 
 simulator.pipe(
-  Command.run({ version: "1" }),
+  runTyped,
   Effect.tapErrorTag("SimulatorError", (error) => Console.error(`simulate-provider: ${error.message}`)),
   Effect.provide(Layer.mergeAll(FetchHttpClient.layer, NodeServices.layer)),
   Effect.provideService(HttpClient.TracerPropagationEnabled, false),

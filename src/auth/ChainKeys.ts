@@ -1,4 +1,4 @@
-/** Key of the hash chain's tags: derived from the first master key, stored sealed, renewed when that key is lost. */
+/** Key that authenticates the links of the ledger's hash chain (HMAC): derived from the first master key, stored encrypted, replaced when that key is lost. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
@@ -30,6 +30,7 @@ export const layerChainKey = Layer.effect(
       reserveChainId(sql),
       (error) => new StartupError({ message: `no id for a chain of the ledger: ${describeSqlError(error)}` })
     )
+    // Kept: initial. Room to derive a key in, at the start. Several nodes: of no use after the start.
     const initial = Buffer.alloc(keyBytes + 8)
     initial.set(subkeyBytes(masterKey, purpose))
     initial.writeBigUInt64BE(BigInt(masterKeyLost ? chainId : firstOfAll), keyBytes)

@@ -67,7 +67,7 @@ export const refuseTimestamp = (timestamp: string, now: number): Refusal<"TIMEST
       }
     )
 
-const nonceTooLong = refuse("INVALID_NONCE", `X-Nonce has at most ${maxNonceLength} characters.`, {
+const nonceTooLong = refuse("INVALID_NONCE", `X-Nonce must have at most ${maxNonceLength} characters.`, {
   max_length: maxNonceLength
 })
 

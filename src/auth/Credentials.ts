@@ -1,3 +1,4 @@
+/** Signing keys of operators and game providers, in memory with the secrets of used ones opened. */
 import { Notices } from "../cluster/Notices.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"
@@ -32,7 +33,7 @@ export interface ProviderCredential {
   readonly allowed: Networks
 }
 
-const unreadable = refuse("TRY_AGAIN", "The key cannot be checked right now. Its secret has to be renewed by staff.")
+const unreadable = refuse("TRY_AGAIN", "The key's secret cannot be decrypted. Staff have to rotate the key.")
 
 const ApiKeyRow = Schema.Struct({ ...ApiKey.fields, secretSealed: Schema.Uint8Array, operator: wire(Operator) })
 
@@ -50,9 +51,9 @@ const VersionRow = Schema.Struct({ version: Schema.String })
 const isSameSecret = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
 /**
- * Signing keys of requests. All are in memory, with the secrets of used ones opened, and compared with the database once a second while in
- * use: changes by another process apply within two seconds, those by this process at once through `invalidate`, to be called after every
- * committed change of a key, an operator or a provider. While the database is unavailable, the last reading is used for ten seconds.
+ * Keys are compared with the database once a second while in use: changes by another process apply within two seconds, those by this process at
+ * once through `invalidate`, to be called after every committed change of a key, an operator or a provider. While the database is unavailable, the
+ * last reading is used for ten seconds.
  */
 export class Credentials extends Context.Service<Credentials, {
   /** An operator's key; undefined when unknown. */
@@ -85,7 +86,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.catch(() =>
             Effect.andThen(
               throttle((others) =>
-                Effect.logError("key secret cannot be opened with this MASTER_KEY").pipe(
+                Effect.logError("key secret cannot be decrypted with this MASTER_KEY").pipe(
                   Effect.annotateLogs({ secret: purpose, others, remedy: "rotate the key" })
                 )
               ),

@@ -74,6 +74,8 @@ export const makeKeyDirectory = <R extends Row, A>(
   source: KeySource<R, A>
 ): Effect.Effect<KeyDirectory<R, A>, never, Scope.Scope> =>
   Effect.gen(function*() {
+    // Kept: run, entries, version, loadedAt, begun, loaded, early, changed, announcements, renewal, renewedAt, failed. Keys of operators and
+    // providers. Several nodes: read again when the database says that they changed: within 2 s; while the database is away at most 10 s.
     const run = yield* FiberSet.makeRuntime<never>()
     const clock = yield* Clock.Clock
 
@@ -100,7 +102,7 @@ export const makeKeyDirectory = <R extends Row, A>(
     const read = Effect.gen(function*() {
       const startedAfter = announcements
       const reading = ++begun
-      const startedAt = yield* Clock.currentTimeMillis
+      const startedAt = clock.currentTimeMillisUnsafe()
       // read before the rows: a change in between is detected by the next comparison
       const found = yield* source.version
       if (found !== version) {
@@ -160,7 +162,8 @@ export const makeKeyDirectory = <R extends Row, A>(
     const get = Effect.fnUntraced(function*(key: string) {
       const begunBefore = begun
       for (let waits = 0; waits < maxWaits; waits++) {
-        const now = yield* Clock.currentTimeMillis
+        // the real time, also in a request that goes by its operator's
+        const now = clock.currentTimeMillisUnsafe()
         const entry = held(key, now)
         if (entry !== undefined) return entry.value ??= yield* source.open(entry.row, undefined)
         const isYoung = ageMs(loadedAt, now) <= renewUnknownAfterMs

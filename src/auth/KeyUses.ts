@@ -1,4 +1,4 @@
-/** First use of API keys: when a signed request of each was accepted for the first time. */
+/** First use of API keys: the instant of the first accepted request of each. */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { describeSqlError } from "../platform/Database.ts"
@@ -12,6 +12,8 @@ export class KeyUses extends Context.Service<KeyUses, {
     KeyUses,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      // Kept: known, waiting. Keys with an accepted request in this process, and first uses that are not written yet. Several nodes: its own: the
+      // earliest that is written stands.
       // as many as there are keys
       const known = new Set<number>()
       const waiting = new Map<number, number>()
@@ -26,7 +28,7 @@ export class KeyUses extends Context.Service<KeyUses, {
               Effect.catch((error) => {
                 // noted again by the next request
                 known.delete(key)
-                return Effect.annotateLogs(Effect.logWarning("first use of a key not recorded"), {
+                return Effect.annotateLogs(Effect.logWarning("first use of an API key was not recorded"), {
                   reason: describeSqlError(error)
                 })
               })

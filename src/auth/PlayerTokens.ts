@@ -7,6 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { issueTokenStep } from "../domain/player/AccountStatus.ts"
+import type { AskedRegisters } from "../domain/player/RegisterAdmission.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { Entropy } from "../platform/Entropy.ts"
 import { Settings } from "../platform/Settings.ts"
@@ -63,12 +64,13 @@ const decode = (payload: Buffer): PlayerToken | undefined =>
  *     const claims = tokens.read(token)
  */
 export class PlayerTokens extends Context.Service<PlayerTokens, {
-  /** Issues a token; fails when the player may not have one. */
+  /** Issues a token; fails when the player may not have one, or when registers have to be asked that were not. */
   readonly issue: (
     operatorId: number,
     key: string,
     playerId: number,
-    ttlMinutes: number
+    ttlMinutes: number,
+    asked?: AskedRegisters
   ) => Effect.Effect<IssuedToken, Refusal<"PLAYER_RESTRICTED"> | ActorRefusal>
   /** Claims of a token; undefined when not issued by this service. Validity is not checked. */
   readonly read: (token: string) => PlayerToken | undefined
@@ -87,9 +89,9 @@ export class PlayerTokens extends Context.Service<PlayerTokens, {
         Crypto.createCipheriv("aes-256-ctr", keys.mask, tag).update(payload)
 
       const issue = Effect.fn("PlayerTokens.issue")(
-        function*(operatorId: number, key: string, playerId: number, ttlMinutes: number) {
+        function*(operatorId: number, key: string, playerId: number, ttlMinutes: number, asked?: AskedRegisters) {
           // decided by the player's actor, to be ordered with a revocation of all sessions
-          const issuedAt = yield* actors.ask(operatorId, playerId, issueTokenStep)
+          const issuedAt = yield* actors.ask(operatorId, playerId, issueTokenStep(asked))
           const expiresAt = issuedAt + ttlMinutes * 60_000
           const payload = encode({ playerId, operatorId, key, issuedAt, expiresAt }, entropy.bytes(4))
           const tag = tagOf(current, payload)

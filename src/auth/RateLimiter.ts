@@ -1,3 +1,4 @@
+/** Rate limits per key and per player, in windows of 60 seconds that start with a request. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Forwarder } from "../cluster/Forwarder.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"
@@ -24,6 +25,8 @@ interface Window {
 
 /** Windows by key id or player id. `now` in epoch milliseconds. */
 export const makeRateWindows = () => {
+  // Kept: windows, untold, silentUntil. Requests of a key in this minute, and nodes that did not count lately. Several nodes: counted by one node,
+  // the owner of the key's number, or while it does not answer that of the next number; counts are told to all every 200 ms.
   const windows = new RecentMap<number, Window>(maxWindows / 2)
 
   const running = (id: number, now: number): Window | undefined => {
@@ -191,9 +194,8 @@ const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof ma
 })
 
 /**
- * Rate limits per key and per player, in windows of 60 seconds that start with a request. Counts are in memory and lost by a restart. With
- * several nodes, a key is counted by the node that owns the key's number, a player by the player's node. While a key's node does not answer another
- * one counts, the same for all nodes and from the count that they were told last.
+ * Counts are in memory and lost by a restart. With several nodes, a key is counted by the node that owns the key's number, a player by the player's
+ * node. While a key's node does not answer another one counts, the same for all nodes and from the count that they were told last.
  *
  *     const status = yield* limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now)
  */

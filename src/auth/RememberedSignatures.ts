@@ -1,3 +1,5 @@
+/** Recently accepted signatures, in memory. */
+
 /** Number of slots, a power of two: 4 MiB. At 10,000 requests a second a signature is kept for half a minute on average. */
 const defaultCapacity = 2 ** 18
 
@@ -12,8 +14,8 @@ const comparedIn = (signature: string): number =>
 const nothing = -1
 
 /**
- * Signatures accepted lately. Each has one slot, where a later one replaces it. Arrays of numbers: strings in a map would be most of what
- * garbage collection promotes and marks (`docs/decisions/0053-garbage-of-commits.md`). Signatures are SHA-256: one that was never added is refused once in 2^52 times.
+ * Each signature has one slot, where a later one replaces it. Arrays of numbers: strings in a map would be most of what garbage collection promotes
+ * and marks (`docs/decisions/0053-garbage-of-commits.md`). Signatures are SHA-256: one that was never added is refused once in 2^52 times.
  */
 export class RememberedSignatures {
   private readonly compared: Float64Array

@@ -1,3 +1,4 @@
+/** Replay protection: accepted signatures, in memory while there is room, and all of them in the database, also those of other processes. */
 import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
@@ -45,8 +46,8 @@ const insertText = `
 type Failure = StoredSignature | Refusal<"TRY_AGAIN">
 
 /**
- * Replay protection: accepted signatures, in memory while there is room, and all of them in the database, those of other processes too. A command of one
- * player writes its signature with its effect instead (`domain/state/StoringSignature.ts`). Signatures are lower-case hex.
+ * Accepted signatures, lower-case hex. A command of one player writes its signature with its effect instead
+ * (`domain/state/StoringSignature.ts`).
  */
 export class ReplayStore extends Context.Service<ReplayStore, {
   /** Adds a signature to memory; false when still there. `now` in epoch milliseconds. */
@@ -68,6 +69,8 @@ export class ReplayStore extends Context.Service<ReplayStore, {
     Effect.gen(function*() {
       const sql = yield* ServingClient
 
+      // Kept: remembered. Signatures accepted lately. Several nodes: its own, in front of the table: the unique index refuses what another node
+      // accepted.
       const remembered = new RememberedSignatures()
 
       /** Writes signatures, no two of them equal; returns those already known. */
@@ -91,7 +94,9 @@ export class ReplayStore extends Context.Service<ReplayStore, {
           const firsts = new Map(batch.toReversed().map((one) => [one.signature, one]))
           return insert([...firsts.values()]).pipe(
             Effect.tapError((error) =>
-              Effect.annotateLogs(Effect.logWarning("signature recording failed"), { reason: describeSqlError(error) })
+              Effect.annotateLogs(Effect.logWarning("request signature could not be recorded"), {
+                reason: describeSqlError(error)
+              })
             ),
             Effect.mapError(() => tryAgain),
             Effect.map((known) =>

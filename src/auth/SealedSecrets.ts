@@ -65,6 +65,13 @@ const columns: ReadonlyArray<SealedColumn> = [
     key: [["scope", "text", ""], ["key", "text", ""]]
   }),
   column("players", "numbers_sealed", "'player-numbers:' || id"),
+  column("register_connections", "settings_sealed", "'register-settings:' || id"),
+  column("register_codes", "code_sealed", "'register-code:' || player_id || ':' || kind", {
+    key: [["player_id", "bigint", "0"], ["kind", "text", ""]]
+  }),
+  column("imported_players", "password_sealed", "'imported-password:' || player_id", {
+    key: [["player_id", "bigint", "0"]]
+  }),
   column("payment_requests", "details_sealed", "'payment-details:' || id"),
   column("staff", "totp_sealed", "'staff-totp:' || id", { kind: "staff_second_factors" }),
   column("staff", "totp_pending_sealed", "'staff-totp-pending:' || id", { kind: "staff_second_factors_pending" }),
@@ -80,6 +87,7 @@ const unsampled: ReadonlySet<string> = new Set([
   "idempotency_keys",
   "players",
   "payment_requests",
+  "imported_players",
   "staff_second_factors_pending"
 ])
 
@@ -122,12 +130,14 @@ const resealText = (one: SealedColumn): string =>
       AND t.${one.column} = n.sealed`
 
 const wrongKey = new StartupError({
-  message: "MASTER_KEY does not open the secrets of this database: start with the key that sealed them, " +
-    "or give that one as MASTER_KEY_PREVIOUS to change to this one"
+  message: "MASTER_KEY cannot decrypt the secrets of this database: start with the key that encrypted them, " +
+    "or set that key as MASTER_KEY_PREVIOUS to rotate to the new one"
 })
 
 const notYet = new StartupError({
-  message: "MASTER_KEY_PREVIOUS: start once with the key of this database alone before it is changed"
+  message:
+    "MASTER_KEY cannot be rotated yet: start once with the current key as MASTER_KEY and without MASTER_KEY_PREVIOUS, " +
+    "so that the service stores its own secrets under the current key"
 })
 
 const unusable = (error: SqlError.SqlError) =>
@@ -222,10 +232,10 @@ export class SealedSecrets extends Context.Service<SealedSecrets, {
           yield* sql`DELETE FROM kept_secrets WHERE name = ANY(${texts(names)})`
         }
         // an unreadable secret must not stop the service
-        yield* Effect.logError("sealed secrets cannot be opened with this MASTER_KEY").pipe(
+        yield* Effect.logError("stored secrets cannot be decrypted with this MASTER_KEY").pipe(
           Effect.annotateLogs({
             purposes: unreadable.map(({ purpose }) => purpose).join(", "),
-            remedy: "`secret list` counts them; bring the right MASTER_KEY, or rotate them"
+            remedy: "`secret list` counts them; start with the right MASTER_KEY, or rotate them"
           })
         )
       }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(unusable(error))))

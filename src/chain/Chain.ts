@@ -13,7 +13,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
 import type { Entry } from "../domain/state/Change.ts"
-import { type AuditLine, auditLine, entryLine, hashOf, linkLine, noHash } from "./Lines.ts"
+import { numbers, texts, times } from "../platform/ArrayParameters.ts"
+import { Entropy } from "../platform/Entropy.ts"
+import { type AuditLine, auditLine, entryLine, hashOf, linkLine, noHash, type SaltedLine } from "./Lines.ts"
 
 /** Key of the tags, and the first chain it applies to: earlier chains were tagged under a lost key. */
 export class ChainKey extends Context.Service<ChainKey, {
@@ -55,7 +57,7 @@ export interface LinkedRows {
 }
 
 /** The rows of a commit. */
-export const rowsOfCommit = (entries: ReadonlyArray<Entry>, audit: ReadonlyArray<AuditLine>): LinkedRows => {
+export const rowsOfCommit = (entries: ReadonlyArray<Entry>, audit: ReadonlyArray<SaltedLine>): LinkedRows => {
   const lines: Array<string> = []
   const playerIds: Array<number> = []
   const seqs: Array<number> = []
@@ -96,6 +98,8 @@ const nextLink = (key: Crypto.KeyObject, after: ChainPosition, rows: LinkedRows)
   }
 }
 
+const saltBytes = 16
+
 /** Chains whose heads a process remembers, its oldest forgotten first. */
 const maxPositions = 32
 
@@ -113,12 +117,12 @@ export const reserveChainId = (sql: SqlClient.SqlClient) =>
     Effect.map(([{ id }]) => id)
   )
 
-const numbers = (values: ReadonlyArray<number>): string => `{${values.join(",")}}`
-
 export class Chain extends Context.Service<Chain, {
   /** Begins a new chain on the writer's connections. */
   readonly begin: (client: SqlClient.SqlClient) => Effect.Effect<ChainPosition, SqlError.SqlError>
   readonly nextLink: (after: ChainPosition, rows: LinkedRows) => Link
+  /** The line with a new salt: a digest of its values alone could be found by trying values. */
+  readonly salted: <Line extends AuditLine>(line: Line) => Line & SaltedLine
   /** Remembers the head of a journal's chain after a commit. */
   readonly setPosition: (position: ChainPosition) => void
   /** The heads that {@link setPosition} remembers: of every journal of the process, and of the chains that they have left. */
@@ -129,7 +133,11 @@ export class Chain extends Context.Service<Chain, {
    * Writes audit lines with their link in the open transaction. Call it last: other writers of audit lines wait until the end of the transaction, and
    * a lock on rows taken after it could deadlock.
    */
-  readonly writeAuditLines: (lines: ReadonlyArray<AuditLine>) => Effect.Effect<void, SqlError.SqlError>
+  readonly writeAuditLines: (
+    lines: ReadonlyArray<AuditLine>,
+    /** Lines that a function of the owner has written in the transaction: they get their link. */
+    made?: ReadonlyArray<SaltedLine>
+  ) => Effect.Effect<void, SqlError.SqlError>
   /** Links rows without a link in the open transaction. */
   readonly linkOldRows: (rows: LinkedRows) => Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/chain/Chain") {
@@ -137,9 +145,16 @@ export class Chain extends Context.Service<Chain, {
     Chain,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const entropy = yield* Entropy
       const { firstChainId, key } = yield* ChainKey
       const [auditChainId, oldRowsChainId] = [firstChainId, firstChainId + 1]
+      // Kept: written. Heads of the chains that its journals write and have left. Several nodes: its own.
       const written = new Map<number, ChainPosition>()
+
+      const salted = <Line extends AuditLine>(line: Line): Line & SaltedLine => ({
+        ...line,
+        salt: Buffer.from(entropy.bytes(saltBytes)).toString("hex")
+      })
 
       const begin: Chain["Service"]["begin"] = (client) =>
         Effect.map(reserveChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
@@ -154,25 +169,37 @@ export class Chain extends Context.Service<Chain, {
         const link = nextLink(key, { chainId, link: last?.link ?? 0, hash: last?.hash ?? noHash }, rows)
         yield* sql`INSERT INTO chain_links (chain_id, link, hash, tag, digests, player_ids, seqs, audit_ids)
           VALUES (${chainId}, ${link.link}, decode(${link.hash}, 'hex'), ${link.tag}, ${link.digests},
-            ${numbers(link.playerIds)}::text::bigint[], ${numbers(link.seqs)}::text::bigint[],
-            ${numbers(link.auditIds)}::text::bigint[])`
+            ${numbers(link.playerIds)}::float8[], ${numbers(link.seqs)}::float8[], ${numbers(link.auditIds)}::float8[])`
       })
 
-      const writeAuditLines: Chain["Service"]["writeAuditLines"] = Effect.fnUntraced(function*(lines) {
-        if (lines.length === 0) return
-        for (const line of lines) {
-          yield* sql`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, before, after, reason)
-            VALUES (${line.id}, ${new Date(
-            line.at
-          )}, ${line.actor}, ${line.action}, ${line.operatorId}, ${line.playerId},
-              ${line.subject}, ${json(line.before)}, ${json(line.after)}, ${line.reason})`
+      const writeAuditLines: Chain["Service"]["writeAuditLines"] = Effect.fnUntraced(function*(lines, made = []) {
+        if (lines.length + made.length === 0) return
+        const written = lines.map((line) => salted(line))
+        if (written.length > 0) {
+          yield* sql`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, before, after, reason, salt)
+            SELECT u.id::bigint, u.at, u.actor, u.action, u.operator_id::bigint, u.player_id::bigint, u.subject,
+              u.before::jsonb, u.after::jsonb, u.reason, decode(u.salt, 'hex')
+            FROM unnest(${numbers(written.map(({ id }) => id))}::float8[], ${
+            times(written.map(({ at }) => at))
+          }::timestamptz[],
+              ${texts(written.map(({ actor }) => actor))}::text[], ${
+            texts(written.map(({ action }) => action))
+          }::text[],
+              ${numbers(written.map(({ operatorId }) => operatorId))}::float8[],
+              ${numbers(written.map(({ playerId }) => playerId))}::float8[],
+              ${texts(written.map(({ subject }) => subject))}::text[],
+              ${texts(written.map(({ before }) => json(before)))}::text[],
+              ${texts(written.map(({ after }) => json(after)))}::text[],
+              ${texts(written.map(({ reason }) => reason))}::text[], ${texts(written.map(({ salt }) => salt))}::text[])
+              AS u(id, at, actor, action, operator_id, player_id, subject, before, after, reason, salt)`
         }
-        yield* extend(auditChainId, rowsOfCommit([], lines))
+        yield* extend(auditChainId, rowsOfCommit([], [...made, ...written]))
       })
 
       return Chain.of({
         begin,
         nextLink: (after, rows) => nextLink(key, after, rows),
+        salted,
         setPosition: (position) => {
           // the last one written is the last to be forgotten
           written.delete(position.chainId)

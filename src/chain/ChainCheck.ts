@@ -14,6 +14,8 @@ export interface RowPart {
   readonly digest: string
   /** The line of the stored row; null where there is none. */
   readonly line: string | null
+  /** The line of an audit line's values, or the one in place of them; absent where the line has its values in itself. */
+  readonly values?: string
 }
 
 export interface LinkPart {
@@ -48,6 +50,7 @@ export type ChainRule =
   | "chain_row_changed"
   | "chain_row_removed"
   | "chain_row_added"
+  | "chain_values_removed"
   | "chain_link_broken"
   | "chain_seal_broken"
 
@@ -68,6 +71,19 @@ interface Position {
 
 const linkName = (chainId: string, link: string): string => `link ${link} of chain ${chainId}`
 
+/** Where a verification begins that goes on from an earlier one: a seal, and the heads of all chains at it. */
+export interface ChainStart {
+  readonly seal: string
+  readonly hash: string
+  readonly heads: ReadonlyArray<Head>
+}
+
+/** What is said of a seal; `previous` is the number of the seal before it. */
+export const sealMessages = {
+  otherHash: "its hash is not that of its heads and the seal before it",
+  gapAfter: (previous: bigint | string) => `follows seal ${previous}: seals between them were removed`
+}
+
 /** Takes the parts one after the other; {@link ChainCheck.findings} is complete after the last. */
 export class ChainCheck {
   readonly findings: Array<Finding> = []
@@ -76,10 +92,21 @@ export class ChainCheck {
   seals = 0
   /** The hash of the last seal. */
   lastHash = noHash
-  private lastSeal = 0n
+  lastSeal = 0n
   private readonly positions = new Map<string, Position>()
   private readonly counts = new Map<ChainRule, number>()
   private current = ""
+
+  constructor(start?: ChainStart) {
+    if (start === undefined) return
+    this.lastSeal = BigInt(start.seal)
+    this.lastHash = start.hash
+    this.seals = Number(start.seal)
+    for (const { chainId, hash, link } of start.heads) {
+      this.positions.set(chainId, { link: BigInt(link), hash })
+      this.links += Number(link)
+    }
+  }
 
   find(rule: ChainRule, subject: string, message: string, playerId: string | null = null): void {
     const count = this.counts.get(rule) ?? 0
@@ -129,9 +156,9 @@ export class ChainCheck {
     const number = BigInt(seal)
     const subject = `seal ${seal}`
     if (number !== this.lastSeal + 1n) {
-      this.find("chain_seal_broken", subject, `follows seal ${this.lastSeal}: seals between them were removed`)
+      this.find("chain_seal_broken", subject, sealMessages.gapAfter(this.lastSeal))
     } else if (hashOf(sealLine(seal, at, this.lastHash, heads)) !== hash) {
-      this.find("chain_seal_broken", subject, "its hash is not that of its heads and the seal before it")
+      this.find("chain_seal_broken", subject, sealMessages.otherHash)
     }
     for (const head of heads) {
       const position = this.positions.get(head.chainId)

@@ -5,9 +5,9 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
-import type { Part } from "./ChainCheck.ts"
+import { type ChainStart, type Finding, type Part, sealMessages } from "./ChainCheck.ts"
 import { tagOf } from "./Chain.ts"
-import { auditLineSql, entryLineSql, type Head, instantSql } from "./Lines.ts"
+import { auditLineSql, entryLineSql, type Head, instantSql, noHash, sealLineSql, valuesLineSql } from "./Lines.ts"
 
 /** Decoding and splitting a page takes the thread that decides bets a few milliseconds, with the links of a busy service. */
 const linksPerPage = 100
@@ -45,7 +45,11 @@ const LinkRow = Schema.Struct({
 })
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
 const decodeRows = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ line: Schema.NullOr(Schema.String), isOurs: Schema.Boolean }))
+  Schema.Array(Schema.Struct({
+    line: Schema.NullOr(Schema.String),
+    values: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    isOurs: Schema.Boolean
+  }))
 )
 
 /** Parses numbers of `array_to_string`. */
@@ -68,8 +72,10 @@ export interface WalkOptions {
   readonly key: Crypto.KeyObject
   /** Tags of earlier chains cannot be checked. */
   readonly firstChainId: number
-  /** Omits links whose rows are all unmodified: PostgreSQL compares them with their digests. */
-  readonly onlyWrong?: boolean
+  /** Begins after this seal; undefined begins at the first. */
+  readonly start?: ChainStart | undefined
+  /** Which rows are read with their links: all, those of links with a modified one, as PostgreSQL compares them with their digests, or none. */
+  readonly rows?: "all" | "wrong" | "none"
 }
 
 interface NamedRow {
@@ -82,7 +88,7 @@ interface NamedRow {
 
 /** Passes all parts of the chain on in order. Run it in one snapshot. */
 export const walkChain = Effect.fnUntraced(function*<E>(
-  { firstChainId, key, onlyWrong = false, operatorId, sql }: WalkOptions,
+  { firstChainId, key, operatorId, rows: rowsToRead = "all", sql, start }: WalkOptions,
   take: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
 ): Effect.fn.Return<void, E | SqlError.SqlError> {
   const ownEntries = sql.literal(
@@ -108,7 +114,8 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       LEFT JOIN players p ON p.id = named.player_id ORDER BY named.place`
 
   const auditOf = (rows: ReadonlyArray<NamedRow>) =>
-    sql`SELECT CASE WHEN a.id IS NOT NULL THEN ${sql.literal(auditLineSql("a"))} END AS line, ${ownAudit} AS "isOurs"
+    sql`SELECT CASE WHEN a.id IS NOT NULL THEN ${sql.literal(auditLineSql("a"))} END AS line,
+      ${sql.literal(valuesLineSql("a"))} AS values, ${ownAudit} AS "isOurs"
       FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[]) WITH ORDINALITY AS named (id, place)
       LEFT JOIN audit_log a ON a.id = named.id ORDER BY named.place`
 
@@ -122,9 +129,14 @@ export const walkChain = Effect.fnUntraced(function*<E>(
         if (asked.length === 0) continue
         const found = yield* Effect.orDie(decodeRows(yield* kind === "entry" ? entriesOf(asked) : auditOf(asked)))
         for (const [index, row] of asked.entries()) {
-          const { isOurs, line } = found[index] ?? { isOurs: true, line: null }
+          const { isOurs, line, values } = found[index] ?? { isOurs: true, line: null, values: null }
           const { digest, name, playerId } = row
-          parts.set(row, isOurs ? { _tag: "Row", kind, name, playerId, digest, line } : { _tag: "Other" })
+          parts.set(
+            row,
+            isOurs
+              ? { _tag: "Row", kind, name, playerId, digest, line, ...(typeof values === "string" ? { values } : {}) }
+              : { _tag: "Other" }
+          )
         }
       }
     }
@@ -133,7 +145,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
 
   /** Links with a missing or modified row; all links when every row is requested. */
   const linksToRead = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
-    if (!onlyWrong) return links
+    if (rowsToRead !== "wrong") return rowsToRead === "all" ? links : []
     // OFFSET is an optimisation fence: each row is found by its key, whatever the ratio of links to the ledger, and the digests of a link are
     // detoasted once.
     const wrong = yield* Effect.orDie(decodeWrong(
@@ -296,7 +308,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
       SELECT chain_id::text AS "chainId", link::text AS link FROM heads ORDER BY chain_id`
   ))
   const end = new Map(ends.map(({ chainId, link }) => [chainId, link]))
-  const reached = new Map<string, string>()
+  const reached = new Map(start?.heads.map(({ chainId, link }) => [chainId, link]))
 
   /** The unread range of a chain up to a head, or to its end. */
   const rangeTo = (chainId: string, link: string): Range | undefined => {
@@ -307,7 +319,7 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     return { chainId, from, to }
   }
 
-  let after = "-9223372036854775808"
+  let after = start?.seal ?? "-9223372036854775808"
   for (;;) {
     const seals = yield* Effect.orDie(decodeSeals(
       yield* sql`SELECT seal::text AS seal, ${sql.literal(instantSql("sealed_at"))} AS at,
@@ -342,3 +354,49 @@ export const walkChain = Effect.fnUntraced(function*<E>(
 
 const isTag = (key: Crypto.KeyObject, hash: string, tag: Uint8Array): boolean =>
   tag.length * 2 === digestLength && Crypto.timingSafeEqual(tagOf(key, hash), tag)
+
+const Broken = Schema.Array(Schema.Struct({ seal: Schema.String, previous: Schema.String, follows: Schema.Boolean }))
+const decodeBroken = Schema.decodeUnknownEffect(Broken)
+const decodeHashes = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ hash: Schema.String })))
+const decodeStartHeads = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ chainId: Schema.String, link: Schema.String, hash: Schema.String }))
+)
+
+/**
+ * The chain at a seal, without the links before it: PostgreSQL hashes all seals up to it, whose hashes prove the heads. Undefined where there is no
+ * such seal.
+ */
+export const startAfter = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  seal: number
+): Effect.fn.Return<
+  { readonly start: ChainStart; readonly broken: ReadonlyArray<Finding> } | undefined,
+  SqlError.SqlError
+> {
+  const [found] = yield* Effect.orDie(decodeHashes(
+    yield* sql`SELECT encode(hash, 'hex') AS hash FROM chain_seals WHERE seal = ${seal}`
+  ))
+  if (found === undefined) return undefined
+  const line = sql.literal(sealLineSql("s", "s.before", "coalesce(h.heads, '')"))
+  const broken = yield* Effect.orDie(decodeBroken(
+    yield* sql`SELECT s.seal::text AS seal, s.previous::text AS previous, s.seal = s.previous + 1 AS follows
+      FROM (SELECT *, lag(seal, 1, 0::bigint) OVER sealed AS previous, encode(lag(hash, 1, decode(${noHash}, 'hex')) OVER sealed, 'hex') AS before
+        FROM chain_seals WHERE seal <= ${seal} WINDOW sealed AS (ORDER BY seal)) s
+      LEFT JOIN (SELECT seal, string_agg('[' || chain_id || ',' || link || ',"' || encode(hash, 'hex') || '"]', ',' ORDER BY chain_id) AS heads
+        FROM chain_seal_heads WHERE seal <= ${seal} GROUP BY seal) h ON h.seal = s.seal
+      WHERE s.seal <> s.previous + 1 OR s.hash <> sha256(convert_to(${line}, 'UTF8')) ORDER BY s.seal LIMIT 100`
+  ))
+  const heads = yield* Effect.orDie(decodeStartHeads(
+    yield* sql`SELECT DISTINCT ON (chain_id) chain_id::text AS "chainId", link::text AS link, encode(hash, 'hex') AS hash
+      FROM chain_seal_heads h WHERE h.seal <= ${seal} ORDER BY h.chain_id, h.link DESC`
+  ))
+  return {
+    start: { seal: String(seal), hash: found.hash, heads },
+    broken: broken.map(({ follows, previous, seal: number }) => ({
+      rule: "chain_seal_broken",
+      playerId: null,
+      subject: `seal ${number}`,
+      message: follows ? sealMessages.otherHash : sealMessages.gapAfter(previous)
+    }))
+  }
+})

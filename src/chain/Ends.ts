@@ -69,10 +69,10 @@ const decodeStored = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ has
 
 const lost = (name: string, place: string, expected: string, stored: string | null): string | undefined =>
   stored === null
-    ? `ends before ${place}, which this service remembers`
+    ? `ends before ${place}, which this service recorded`
     : stored === expected
     ? undefined
-    : `has another ${place} than the ${name} that this service remembers`
+    : `has another ${place} than the ${name} that this service recorded`
 
 /** The heads of both, of each chain the later one; the newest chains first. */
 const mergeHeads = (remembered: ReadonlyArray<Head>, seen: ReadonlyArray<Head>): ReadonlyArray<Head> => {
@@ -119,6 +119,7 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
       const chain = yield* Chain
       const { firstChainId, key } = yield* ChainKey
       const ledgerId = Buffer.from(tagOf(key, "ledger ends")).toString("hex").slice(0, 16)
+      // Kept: remembered. Last seal and heads as this process has seen them. Several nodes: its own: each compares the tables with what it has seen.
       let remembered: LedgerEnds = { seal: null, heads: [], at: 0 }
 
       const current = (): LedgerEnds => ({

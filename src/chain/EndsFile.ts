@@ -31,6 +31,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
   // nodes of one machine share the folder; a folder may see several databases
   const name = `ledger-ends-${ledgerOf(ends.ledgerId, databaseUrl)}${nodePort === undefined ? "" : `-${nodePort}`}.json`
   const file = path.join(dataDir, name)
+  // Kept: written, losses. What the file of remembered ends holds; the loss that was logged last. Several nodes: a file each; each logs.
   let written = ""
   let losses = { text: "", times: 0 }
 
@@ -52,7 +53,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     const text = lost.map(({ message, subject }) => `${subject} ${message}`).join("; ")
     losses = { text, times: text === losses.text ? losses.times + 1 : 0 }
     if (text !== "" && losses.times % saidEvery === 0) {
-      yield* Effect.annotateLogs(Effect.logError("ledger ends before what this process remembers"), {
+      yield* Effect.annotateLogs(Effect.logError("ledger contradicts the chain ends that this process recorded"), {
         ends: text.slice(0, 2000),
         remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
       })
@@ -66,7 +67,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     Effect.tap((kept) => Effect.sync(() => kept === undefined ? undefined : ends.restore(kept))),
     Effect.andThen(write),
     Effect.catch((error) =>
-      Effect.annotateLogs(Effect.logWarning("ends of the ledger are remembered in memory only"), {
+      Effect.annotateLogs(Effect.logWarning("ledger chain ends are recorded in memory only"), {
         file,
         reason: error.message
       })

@@ -3,9 +3,9 @@
  * lines themselves, so that a verifier needs only SHA-256.
  */
 import { ChainCheck, type LinkPart, type Part } from "./ChainCheck.ts"
-import { hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
+import { erasedLine, erasureAction, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
 
-const version = 1
+const version = 2
 
 /** The first line; the operator is null in an export of all. */
 export const headLine = (operatorId: number | undefined): string =>
@@ -28,7 +28,11 @@ export class ExportWriter {
         return line
       }
       case "Row":
-        return part.line ?? JSON.stringify(["missing", part.name, part.playerId])
+        return part.line === null
+          ? JSON.stringify(["missing", part.name, part.playerId])
+          : part.values === undefined
+          ? part.line
+          : `${part.line}\n${part.values}`
       case "Other":
         return "[\"other\"]"
       case "Seal": {
@@ -80,6 +84,11 @@ export class ExportCheck {
   private provenLinks = 0
   private waiting = 0
   private lineNumber = 0
+  /** The audit line whose values come next. */
+  private audit: { readonly name: string; readonly playerId: string; readonly digest: unknown } | undefined
+  /** The first line of each player whose values were erased, and the players of whom a line says that they were. */
+  private readonly erased = new Map<string, string>()
+  private readonly erasures = new Set<string>()
   private isBegun = false
   private isEnded = false
 
@@ -115,17 +124,42 @@ export class ExportCheck {
     }
   }
 
+  private takeAudit(line: string, fields: ReadonlyArray<unknown>): void {
+    const name = `audit line ${numbersOf(line)[0] ?? ""}`
+    this.takeRow("audit", name, null, line)
+    const [, , , , action, , player, , digest] = fields
+    const playerId = String(player)
+    if (action === erasureAction) this.erasures.add(playerId)
+    this.audit = { name, playerId, digest }
+  }
+
+  private takeValues(line: string): void {
+    const { audit } = this
+    this.audit = undefined
+    if (audit === undefined) return this.fail("follows no audit line")
+    if (line === erasedLine) {
+      if (!this.erased.has(audit.playerId)) this.erased.set(audit.playerId, audit.name)
+    } else if (hashOf(line) !== audit.digest) {
+      this.check.find("chain_row_changed", audit.name, "its values are not those that were written")
+    }
+  }
+
   take(line: string): void {
     this.lineNumber++
-    if (this.isEnded) return this.fail("stands behind the end")
+    if (this.isEnded) return this.fail("follows the end line of the export")
     let fields: ReadonlyArray<unknown>
     try {
       const parsed: unknown = JSON.parse(line)
       fields = Array.isArray(parsed) ? parsed : []
     } catch {
-      return this.fail("is no JSON")
+      return this.fail("is not JSON")
     }
     const [kind, first, second, third, fourth] = fields
+    if (kind === "values" || kind === "erased") return this.takeValues(line)
+    if (this.audit !== undefined) {
+      this.check.find("chain_values_removed", this.audit.name, "its values are not in the export")
+      this.audit = undefined
+    }
     if (!this.isBegun) {
       this.isBegun = true
       if (kind !== "pitboss-ledger" || first !== version) {
@@ -148,12 +182,14 @@ export class ExportCheck {
         return this.takeRow("entry", `entry ${seq} of player ${playerId}`, playerId, line)
       }
       case "audit":
-        return this.takeRow("audit", `audit line ${numbersOf(line)[0] ?? ""}`, null, line)
+        return this.takeAudit(line, fields)
       case "missing":
         return this.takeRow("entry", String(first), isText(second) ? second : null, null)
       case "other":
         this.taken++
-        return this.operatorId === null ? this.fail("leaves out a row of an export of all") : undefined
+        return this.operatorId === null
+          ? this.fail("leaves out a row, in an export that covers all operators")
+          : undefined
       case "seal": {
         this.closeLink()
         const [seal = "", at = ""] = numbersOf(line)
@@ -177,7 +213,7 @@ export class ExportCheck {
         return
       }
       default:
-        return this.fail("is of no known kind")
+        return this.fail("has an unknown kind")
     }
   }
 
@@ -185,11 +221,16 @@ export class ExportCheck {
   report(): ExportReport {
     this.closeLink()
     if (!this.isEnded) this.fail("is the last one: the end of the export is missing")
+    for (const [playerId, name] of this.erased) {
+      if (!this.erasures.has(playerId)) {
+        this.check.find("chain_values_removed", name, "its values are gone, and no line says that they were erased")
+      }
+    }
     if (this.seal === null) {
       this.check.find(
         "chain_seal_broken",
         "published hash",
-        "is of no seal of the export: it is not the history that was sealed"
+        "matches no seal in the export: this is not the history that was sealed"
       )
     }
     return {

@@ -14,6 +14,11 @@ export interface AuditLine extends Omit<AuditRecord, "operatorId" | "playerId"> 
   readonly playerId: number | null
 }
 
+/** An audit line with the salt of its values, which goes with them when a person is erased; hexadecimal. */
+export interface SaltedLine extends AuditLine {
+  readonly salt: string
+}
+
 /** The hash before the first link of a chain, and before the first seal. */
 export const noHash = "0".repeat(64)
 
@@ -77,13 +82,21 @@ export const entryLine = (entry: Entry): string =>
     textOf(entry.gameRoundId)
   },${entry.playerBonusId},${microsOf(entry.createdAt)}]`
 
-/** The line of an audit line. */
-export const auditLine = (line: AuditLine): string =>
+/** The line of an audit line's values. */
+export const valuesLine = (line: SaltedLine): string =>
+  `["values","${line.salt}",${jsonbText(line.before)},${jsonbText(line.after)},${textOf(line.reason)}]`
+
+/** The line of an audit line: its values are in it as their digest alone. */
+export const auditLine = (line: SaltedLine): string =>
   `["audit",${line.id},${microsOf(line.at)},${textOf(line.actor)},${
     textOf(line.action)
-  },${line.operatorId},${line.playerId},${textOf(line.subject)},${jsonbText(line.before)},${jsonbText(line.after)},${
-    textOf(line.reason)
-  }]`
+  },${line.operatorId},${line.playerId},${textOf(line.subject)},"${hashOf(valuesLine(line))}"]`
+
+/** Action of the line that says that data of its player was erased. Its own values name classes of data and stay. */
+export const erasureAction = "erasure"
+
+/** In place of the values of an audit line that were erased. */
+export const erasedLine = "[\"erased\"]"
 
 const numberSql = (column: string): string => `coalesce(${column}::text, 'null')`
 const textSql = (column: string): string => `coalesce(to_json(${column})::text, 'null')`
@@ -116,22 +129,32 @@ export const entryLineSql = (alias: string): string => {
   ])
 }
 
+/** {@link valuesLine} of a row of `audit_log`, as an SQL expression; {@link erasedLine} where it is erased. */
+export const valuesLineSql = (alias: string): string =>
+  `CASE WHEN ${alias}.values_digest IS NOT NULL THEN '${erasedLine}' ELSE ${
+    lineSql("values", [
+      `'"' || coalesce(encode(${alias}.salt, 'hex'), '') || '"'`,
+      numberSql(`${alias}.before`),
+      numberSql(`${alias}.after`),
+      textSql(`${alias}.reason`)
+    ])
+  } END`
+
 /** {@link auditLine} of a row of `audit_log`, as an SQL expression. */
 export const auditLineSql = (alias: string): string => {
   const number = (name: string) => numberSql(`${alias}.${name}`)
   const text = (name: string) => textSql(`${alias}.${name}`)
-  return lineSql("audit", [
+  const who = [
     number("id"),
     instantSql(`${alias}.at`),
     text("actor"),
     text("action"),
     number("operator_id"),
     number("player_id"),
-    text("subject"),
-    number("before"),
-    number("after"),
-    text("reason")
-  ])
+    text("subject")
+  ]
+  const digest = `encode(coalesce(${alias}.values_digest, sha256(convert_to(${valuesLineSql(alias)}, 'UTF8'))), 'hex')`
+  return lineSql("audit", [...who, `'"' || ${digest} || '"'`])
 }
 
 /** The line of a link. */
@@ -154,3 +177,9 @@ export const sealLine = (seal: number | string, at: string, previous: string, he
   `["seal",${seal},${at},"${previous}",[${
     heads.map(({ chainId, hash, link }) => `[${chainId},${link},"${hash}"]`).join(",")
   }]]`
+
+/** {@link sealLine} of a row of `chain_seals`, as an SQL expression; `previous` and `heads` are expressions of the hash before and the text of the heads. */
+export const sealLineSql = (alias: string, previous: string, heads: string): string =>
+  `'["seal",' || ${alias}.seal || ',' || ${
+    instantSql(`${alias}.sealed_at`)
+  } || ',"' || ${previous} || '",[' || ${heads} || ']]'`

@@ -1,4 +1,4 @@
-/** Links rows that are older than the chains, some thousand every few seconds. */
+/** Backfill of the hash chain: links rows older than the chain, some thousand every few seconds. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../platform/InTransaction.ts"

@@ -60,24 +60,23 @@ export const read = Effect.fnUntraced(function*({ body, headers, secrets }: Deli
   const timestamp = headerOf(headers, "x-service-timestamp")
   const current = headerOf(headers, "x-service-signature")
   if (timestamp === undefined || current === undefined) {
-    return yield* reject("headers missing", "X-Service-Timestamp and X-Service-Signature must be there")
+    return yield* reject("headers missing", "X-Service-Timestamp and X-Service-Signature are required")
   }
   const age = Math.abs((yield* Clock.currentTimeMillis) / 1000 - Number(timestamp))
   if (!/^\d{1,12}$/.test(timestamp) || age > maxAgeSeconds) {
-    return yield* reject("too old", `the timestamp is more than ${maxAgeSeconds} seconds away`)
+    return yield* reject("too old", `the timestamp is more than ${maxAgeSeconds} seconds off`)
   }
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body
   const signed = joined(`${timestamp}.`, bytes)
   const previous = headerOf(headers, "x-service-signature-previous")
-  // earlier versions sent both in the first header, separated by a comma
-  const given = [...current.split(",", 2), ...(previous === undefined ? [] : [previous])]
+  const given = previous === undefined ? [current] : [current, previous]
   const tags = given.map((text) => Hex.decode(text.trim())).filter((tag) => tag._tag === "Success")
   let isGenuine = false
   for (const secret of secrets) {
     const key = yield* hmacKey(secret)
     for (const tag of tags) isGenuine = (yield* mac.verify(key, tag.success, signed)) || isGenuine
   }
-  if (!isGenuine) return yield* reject("wrong signature", "no signature is one of the endpoint's secret")
+  if (!isGenuine) return yield* reject("wrong signature", "no signature matches the endpoint's secret")
   return yield* decodeEvent(new TextDecoder().decode(bytes)).pipe(
     Effect.catch(({ message }) => reject("unreadable", message))
   )

@@ -33,6 +33,7 @@ export const makeClockWatch = ({ isAgreed, othersAgree, standAside }: {
   /** Gives this node's players to others until it is called with false. */
   readonly standAside: (isAside: boolean) => Effect.Effect<void>
 }) => {
+  // Kept: isAside, misses. Whether this node is the one whose clock is wrong, and how often no other one has contradicted it. Several nodes: its own.
   let isAside = false
   let misses = 0
 
@@ -50,8 +51,10 @@ export const makeClockWatch = ({ isAgreed, othersAgree, standAside }: {
     if (is === isAside) return
     isAside = is
     yield* is
-      ? Effect.logWarning("giving up players: the clock of this node differs from the database's")
-      : Effect.logInfo("taking players again: the clock of this node is right, or no other node's is")
+      ? Effect.logWarning("handing over players: the clock of this node differs from the database's")
+      : Effect.logInfo(
+        "serving players again: the clock of this node agrees with the database's, or no other node's does"
+      )
     yield* standAside(is)
   })
 

@@ -4,7 +4,7 @@ import { RunnerAddress } from "effect/cluster"
 import { Placement } from "../engine/Placement.ts"
 import { DatabaseTime } from "../platform/DatabaseTime.ts"
 import { Entropy } from "../platform/Entropy.ts"
-import { release } from "../platform/ProcessMetrics.ts"
+import { version } from "../platform/Version.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { areContradicting, makeClockWatch, unsettled } from "./ClockWatch.ts"
@@ -58,7 +58,7 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
         id,
         address: ownership.self,
         pid: process.pid,
-        version: release,
+        version,
         shards: ownership.shardsHeld(),
         since,
         leaseMsLeft: leaseMsLeft === null ? null : Math.round(leaseMsLeft),

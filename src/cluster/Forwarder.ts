@@ -87,6 +87,7 @@ export class Forwarder extends Context.Service<Forwarder, {
 }>()("pitboss/cluster/Forwarder") {
   /** One process: it owns every key, and its channels serve only itself. */
   static readonly layerNone = Layer.sync(Forwarder, () => {
+    // Kept: channels. What other nodes may ask this one. Several nodes: its own: the same channels everywhere.
     const channels = new Map<string, Handler>()
     const unsent = new NotAnswered({ because: "unsent" })
     const ask = (channel: string, call: Call): Effect.Effect<Answered, NotAnswered> =>

@@ -109,6 +109,8 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
   const now = () => monotonic.currentTimeMillisUnsafe()
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const whenTurnEnds = yield* makeTurnEnd
+  // Kept: channels, peers, unrouted, lastId, waitingLength, lines, gone. Calls to other nodes that wait or were sent, and connections. Several nodes:
+  // its own.
   const channels = new Map<string, Handler>()
   const peers = new Map<string, Peer>()
   let unrouted: Array<Waiting> = []
@@ -125,7 +127,8 @@ export const makeForwarding = Effect.fnUntraced(function*({ node, server, trust 
     overloaded: 0
   }
 
-  const logDefect = (defect: unknown) => void fork(Effect.logError("call failed", Cause.die(defect)))
+  const logDefect = (defect: unknown) =>
+    void fork(Effect.logError("callback of a call between nodes threw", Cause.die(defect)))
 
   /** Runs a callback of a caller: logs its defect, so that no other call misses its answer. */
   const contain = (run: () => void): void => {

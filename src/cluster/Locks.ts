@@ -19,6 +19,7 @@ export class Locks extends Context.Service<Locks, {
   /** Provides the client that the storage must be built on as well. */
   static readonly layer = Layer.effectContext(Effect.gen(function*() {
     const client = yield* SqlClient.SqlClient
+    // Kept: holder. The connection that holds the locks of its shards. Several nodes: its own.
     let holder: SqlConnection.Connection | undefined
     const sql = yield* SqlClient.make({
       acquirer: client.reserve,

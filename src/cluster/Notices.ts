@@ -19,6 +19,7 @@ export class Notices extends Context.Service<Notices, {
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const fork = Effect.runForkWith(yield* Effect.context<never>())
+      // Kept: handlers. What another node may have this one forget. Several nodes: its own: the same names everywhere.
       const handlers = new Map<string, (subject: string) => Effect.Effect<void>>()
       forwarder.serve(channel, ({ body, head }, done) => {
         const handler = handlers.get(head)

@@ -83,6 +83,10 @@ export class Ownership extends Context.Service<Ownership, {
     // `Sharding` gives an operation a third of the lease
     const maxRetryMs = fullLeaseMs / 6
 
+    // Kept: epochs, heldFrom, heldUntil, termOf, isReleased, isLate, lastEpoch, owners, nodes, seen, isJoined, isLeaving, isLocked, isRegistered,
+    // isAside, isCounted, listeners, notifiers, nextChange, releases, gathering, turn. Which shards this node holds and until when, and who owns the
+    // others. Several nodes: its own shards by their locks and the lease's clock; those of others are read again every quarter of a second and when a
+    // node says that it came or left; an owner that is none says so.
     /** By shard: epoch of its lock, 0 without one; start and end of the time it is certainly held; whether it is being released. */
     const epochs = new Uint32Array(shardCount + 1)
     const heldFrom = new Float64Array(shardCount + 1)
@@ -409,7 +413,7 @@ export class Ownership extends Context.Service<Ownership, {
 
     const tolerantly = <A, E>(said: Effect.Effect<A, E>): Effect.Effect<void> =>
       Effect.timeout(said, maxResignTime).pipe(
-        Effect.catchCause((cause) => Effect.logWarning("cluster not told of the handover", cause)),
+        Effect.catchCause((cause) => Effect.logWarning("other nodes were not notified of the handover", cause)),
         Effect.asVoid
       )
     /** Marks this node healthy or not: unhealthy, it is assigned no shards; its heartbeat goes on. */

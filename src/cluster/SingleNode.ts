@@ -1,3 +1,4 @@
+/** Service without a cluster (`CLUSTER=off`): one process, which owns every player. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Placement } from "../engine/Placement.ts"
@@ -6,12 +7,11 @@ import { StartupError } from "../platform/StartupError.ts"
 import { Forwarder } from "./Forwarder.ts"
 import { Nodes } from "./Nodes.ts"
 
-/** One process without a cluster: owns every player and forwards nothing. */
 export const layerSingleNode = Layer.mergeAll(Placement.layerHere, Forwarder.layerNone, Nodes.layerNone)
 
 const Live = Schema.Struct({ nodes: Schema.Int })
 
-/** Refuses to start without a cluster while cluster nodes own the players. */
+/** Refuses the start while nodes of a cluster own the players. */
 export const refuseLiveNodes = Effect.gen(function*() {
   const { clusterLeaseSeconds } = yield* Settings
   const sql = yield* SqlClient.SqlClient
@@ -29,8 +29,9 @@ export const refuseLiveNodes = Effect.gen(function*() {
   })
 }).pipe(
   Effect.catchTags({
-    SqlError: () => Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" })),
+    SqlError: () =>
+      Effect.fail(new StartupError({ message: "the database cannot be queried for running cluster nodes" })),
     SchemaError: () =>
-      Effect.fail(new StartupError({ message: "the database does not say whether a cluster serves it" }))
+      Effect.fail(new StartupError({ message: "the database cannot be queried for running cluster nodes" }))
   })
 )

@@ -3,9 +3,10 @@
  * key, TLS 1.2 with an ephemeral exchange); with certificates both ends are verified by the cluster's authority, and the master key is
  * proved inside.
  */
-import { Effect, FileSystem, type Redacted } from "effect"
+import { Effect, FileSystem, Metric, type Redacted } from "effect"
 import * as Crypto from "node:crypto"
 import type * as Tls from "node:tls"
+import { registerGauge } from "../platform/Metrics.ts"
 import { Settings } from "../platform/Settings.ts"
 import { StartupError } from "../platform/StartupError.ts"
 import { subkeyBytes } from "../platform/Subkey.ts"
@@ -55,6 +56,10 @@ const preShared = (current: Key, keys: ReadonlyArray<Key>): Pick<Trust, "server"
   }
 }
 
+const certificateExpiry = Metric.gauge("cluster_certificate_expiry_timestamp_seconds", {
+  description: "End of the node's certificate for other nodes, Unix time"
+})
+
 const certified = (files: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const fs = yield* FileSystem.FileSystem
@@ -63,6 +68,11 @@ const certified = (files: ReadonlyArray<string>) =>
         fs.readFileString(file),
         () => new StartupError({ message: `CLUSTER_TLS: ${file} cannot be read` })
       ))
+    const expiresAt = yield* Effect.try({
+      try: () => new Crypto.X509Certificate(cert ?? "").validToDate.getTime(),
+      catch: () => new StartupError({ message: `CLUSTER_TLS: ${files[0]} is not a certificate` })
+    })
+    yield* registerGauge(certificateExpiry, () => expiresAt / 1000)
     const common = { cert, key, ca, minVersion: "TLSv1.3" } as const
     return { server: { ...common, requestCert: true, rejectUnauthorized: true }, client: common }
   })

@@ -25,7 +25,7 @@ import type { Trust } from "./Trust.ts"
 /** The connection could not be opened, or has ended. */
 export class LineLost extends Schema.TaggedError<LineLost>()("LineLost", { reason: Schema.String }) {}
 
-const otherKey = "it has another master key"
+const otherKey = "the peer's MASTER_KEY differs"
 
 const describe = ({ message }: Error): string => /psk identity|bad record mac/i.test(message) ? otherKey : message
 
@@ -75,12 +75,12 @@ const speak = (
       wanted = lengthBytes
       isBody = false
       const message = readMessage(bytes)
-      if (message === undefined) return void socket.destroy(new Error("a message is not understood"))
+      if (message === undefined) return void socket.destroy(new Error("a message cannot be decoded"))
       hear(message)
     }
     if (waiting === 0) received = []
   })
-  let reason = "the peer ended it"
+  let reason = "the peer closed the connection"
   socket.on("error", (error) => {
     reason = describe(error)
   })
@@ -117,6 +117,7 @@ export const makeCallServer = (options: {
   Effect.gen(function*() {
     const fork = Effect.runForkWith(yield* Effect.context<never>())
     const whenTurnEnds = yield* makeTurnEnd
+    // Kept: callers. The connection of each calling node. Several nodes: its own.
     const callers = new Map<string, Caller>()
     options.listen(() => callers.forEach(({ mark }) => mark()))
     yield* options.server.serve((socket, prove) => {
@@ -176,7 +177,7 @@ export const makeCallServer = (options: {
             }
             socket.write(writeWord({ kind: "welcome", node: isKnown ? options.node : null, form: newestForm }))
             if (isKnown) return
-            fork(Effect.logWarning("peer refused: it has another master key"))
+            fork(Effect.logWarning("peer refused: its MASTER_KEY differs"))
             socket.end()
           } else if (message.kind === "calls" && isKnown) {
             for (const call of message.calls) options.take(call, answer, isKnownEpoch)
@@ -217,7 +218,7 @@ const open = (host: string, port: number, trust: Trust) =>
     // interruptible: neither the time limit below nor the end of this node waits for a peer that accepts the connection and stays silent
     { interruptible: true }
   ).pipe(
-    Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
+    Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "the peer does not answer" }) })
   )
 
 /**
@@ -257,7 +258,7 @@ export const dial = (options: {
     )
     socket.write(writeWord({ kind: "hello", node, proofs: trust.proofs, form: newestForm }))
     const peer = yield* Effect.raceFirst(Deferred.await(welcome), Deferred.await(over)).pipe(
-      Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "it does not answer" }) })
+      Effect.timeoutOrElse({ duration: openTime, orElse: () => new LineLost({ reason: "the peer does not answer" }) })
     )
     socket.on("drain", options.goOn)
     options.use({

@@ -1,8 +1,15 @@
 /** Calls of the staff API by the command line. */
 import { Effect, Option, Redacted, Schema, type Stream } from "effect"
-import { HttpClient, type HttpClientError, HttpClientRequest, type HttpMethod } from "effect/http"
+import {
+  HttpClient,
+  type HttpClientError,
+  HttpClientRequest,
+  type HttpClientResponse,
+  type HttpMethod
+} from "effect/http"
 import { isRefusalCode } from "../contract/common/Errors.ts"
 import { refuse, statusByCode } from "../domain/Refusal.ts"
+import { invocation } from "../platform/Invocation.ts"
 import { commandLineSettings } from "../platform/Settings.ts"
 
 /** A request of the staff API; `payload` undefined: without a body. */
@@ -37,8 +44,8 @@ export const explainCall = ({ reason, request: { url } }: HttpClientError.HttpCl
   return refuse(
     "SERVER_ERROR",
     isUnconnected(reason.cause)
-      ? `Nothing answers at ${origin}. Start the service with npm start, or say with BACKOFFICE_HOST and BACKOFFICE_PORT where it runs.`
-      : `The connection to ${origin} ended without a whole answer. What was asked for may have been done: look before you ask again.`,
+      ? `Nothing answers at ${origin}. Start the service with ${invocation.start}, or say with BACKOFFICE_HOST and BACKOFFICE_PORT where it runs.`
+      : `The connection to ${origin} closed before the response was complete. The request may have taken effect: check before you send it again.`,
     { url }
   )
 }
@@ -74,21 +81,30 @@ const send = Effect.fnUntraced(function*(
   return yield* Effect.fail(refuse(code, message, details))
 })
 
-/** `data` and `meta` of an answer. */
-export const callFor = Effect.fnUntraced(function*(request: StaffRequest, token: Option.Option<Redacted.Redacted>) {
-  const response = yield* send(request, token)
+const answerIn = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const answer = Option.getOrUndefined(decodeAnswer(yield* response.text))
   return answer ?? (yield* Effect.fail(unreadable(response.request.url, response.status)))
 })
 
-/** Bytes of an answer that is a stream of this content type. */
+/** `data` and `meta` of an answer. */
+export const callFor = (request: StaffRequest, token: Option.Option<Redacted.Redacted>) =>
+  Effect.flatMap(send(request, token), answerIn)
+
+interface Streamed {
+  readonly bytes?: Stream.Stream<Uint8Array, HttpClientError.HttpClientError>
+  readonly data?: unknown
+}
+
+/** Bytes of an answer that is a stream of one of these content types, or the `data` of one that is a document. */
 export const streamFor = Effect.fnUntraced(function*(
   request: StaffRequest,
-  contentType: string,
+  contentTypes: ReadonlyArray<string>,
   token: Option.Option<Redacted.Redacted>
 ) {
-  const { headers, request: { url }, status, stream } = yield* send(request, token)
-  if (headers["content-type"]?.startsWith(contentType) !== true) return yield* Effect.fail(unreadable(url, status))
-  const bytes: Stream.Stream<Uint8Array, HttpClientError.HttpClientError> = stream
-  return bytes
+  const response = yield* send(request, token)
+  const contentType = response.headers["content-type"] ?? ""
+  const streamed: Streamed = contentTypes.some((type) => contentType.startsWith(type))
+    ? { bytes: response.stream }
+    : { data: (yield* answerIn(response)).data }
+  return streamed
 })

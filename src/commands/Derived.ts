@@ -4,6 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { type Field, fieldsOf } from "../contract/common/RequestFields.ts"
 import { StaffAction } from "../contract/common/StaffAction.ts"
+import { streamTypesOf } from "../contract/common/StreamedAnswers.ts"
 import { BackofficeApi } from "../contract/StaffApi.ts"
 import { integer, jsonFileArgument } from "../platform/CliFlags.ts"
 import { checkExport } from "./CheckExport.ts"
@@ -27,12 +28,6 @@ const valuesOf = (fields: ReadonlyArray<Field>, input: unknown): { readonly [nam
 
 const textsOf = (values: { readonly [name: string]: unknown }): { readonly [name: string]: string } =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]))
-
-/** Content type of an answer that is a stream; undefined for a document. */
-const streamedAs = ({ success }: HttpApiEndpoint.Top): string | undefined =>
-  [...success].flatMap((schema) =>
-    "contentType" in schema && typeof schema.contentType === "string" ? [schema.contentType] : []
-  )[0]
 
 interface Parts {
   readonly endpoint: HttpApiEndpoint.Top
@@ -90,13 +85,13 @@ const requestOf = ({ endpoint, isDocument, params, payload, query }: Parts, inpu
   payload: isDocument ? documentIn(input) : payload === undefined ? undefined : valuesOf(payload, input)
 })
 
-/** Prints a stream as it comes; one of events, which has no end, for some seconds. */
-const streamVerb = (name: string, parts: Parts, contentType: string) =>
+/** Prints a stream as it comes, one of events, which has no end, for some seconds; and the data of a document that may be answered instead. */
+const streamVerb = (name: string, parts: Parts, contentTypes: ReadonlyArray<string>) =>
   Command.make(
     name,
     {
       ...inputOf(parts),
-      ...(contentType === "text/event-stream"
+      ...(contentTypes.includes("text/event-stream")
         ? { seconds: integer("seconds", "How long (10)").pipe(Flag.withDefault(10)) }
         : {})
     },
@@ -104,7 +99,8 @@ const streamVerb = (name: string, parts: Parts, contentType: string) =>
       Effect.gen(function*() {
         const { token } = yield* root
         const { out } = yield* CommandOutput
-        const bytes = yield* streamFor(requestOf(parts, input), contentType, token)
+        const { bytes, data } = yield* streamFor(requestOf(parts, input), contentTypes, token)
+        if (bytes === undefined) return yield* printAnswer(data)
         const texts = Stream.decodeText(bytes)
         const { seconds } = input
         yield* Stream.runForEach(
@@ -133,8 +129,8 @@ const documentVerb = (name: string, parts: Parts, { passes, waiting }: StaffActi
 const verbOf = (endpoint: HttpApiEndpoint.Top, action: StaffAction["Service"]) => {
   const parts = partsOf(endpoint)
   const name = kebab(endpoint.identifier)
-  const contentType = streamedAs(endpoint)
-  const verb = contentType === undefined ? documentVerb(name, parts, action) : streamVerb(name, parts, contentType)
+  const streamed = streamTypesOf(endpoint)
+  const verb = streamed.length === 0 ? documentVerb(name, parts, action) : streamVerb(name, parts, streamed)
   return Command.withDescription(verb, Context.getOrElse(endpoint.annotations, OpenApi.Summary, () => ""))
 }
 

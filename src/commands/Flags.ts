@@ -17,6 +17,7 @@ import {
   numberOrNone,
   numbersByName,
   orNone,
+  recordsFrom,
   secretText,
   text
 } from "../platform/CliFlags.ts"
@@ -37,6 +38,9 @@ const listFlag = (
 ): Flag.Flag<unknown> => {
   if (hasNone === true) return listWithNone(name, description)
   if (element !== undefined && SchemaAST.isNumber(element)) return idsOf(name, description)
+  if (element !== undefined && SchemaAST.isObjects(element)) {
+    return recordsFrom(name, element.propertySignatures.map((field) => String(field.name)), description)
+  }
   const words = element === undefined ? undefined : literalsOf(element)
   return words === undefined ? listOf(name, description) : listFrom(name, words, description)
 }

@@ -2,6 +2,8 @@
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./account/Api.ts"
 import { BonusesGroup } from "./bonuses/Api.ts"
+import { ConsentsGroup } from "./consents/Api.ts"
+import { EventsGroup } from "./events/Api.ts"
 import { FreeRoundsGroup } from "./freeRounds/Api.ts"
 import { GamesGroup } from "./games/Api.ts"
 import { ObligationsGroup } from "./obligations/Api.ts"
@@ -9,9 +11,14 @@ import { PaymentsGroup } from "./payments/Api.ts"
 import { PlayersGroup } from "./players/Api.ts"
 import { PlayerSessionGroup } from "./sessions/Api.ts"
 import { ProviderWalletGroup } from "./settlement/Api.ts"
+import { PositionGroup } from "./position/Api.ts"
+import { PrivacyGroup } from "./privacy/Api.ts"
 import { ProfilesGroup } from "./profiles/Api.ts"
+import { RegistersGroup } from "./registers/Api.ts"
 import { ReportsGroup } from "./reports/Api.ts"
 import { ResponsibleGamingGroup } from "./responsibleGaming/Api.ts"
+import { SandboxGroup } from "./sandbox/Api.ts"
+import { StatementsGroup } from "./statements/Api.ts"
 import { WalletGroup } from "./wallet/Api.ts"
 import {
   IdempotentPost,
@@ -32,14 +39,21 @@ export const OperatorApi = HttpApi.make("operator")
     AccountGroup,
     PlayersGroup,
     WalletGroup,
+    StatementsGroup,
+    PrivacyGroup,
     PaymentsGroup,
     GamesGroup,
     BonusesGroup,
     FreeRoundsGroup,
     ResponsibleGamingGroup,
     ObligationsGroup,
+    PositionGroup,
     ProfilesGroup,
-    ReportsGroup
+    RegistersGroup,
+    ConsentsGroup,
+    EventsGroup,
+    ReportsGroup,
+    SandboxGroup
   )
   .prefix("/api/v1/operator")
   .middleware(RequestRules)

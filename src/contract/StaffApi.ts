@@ -5,14 +5,19 @@ import { refusals } from "./common/Errors.ts"
 import { staffDocumented } from "./document/StaffDocument.ts"
 import { PaymentGroup, PaymentMethodGroup } from "./payments/StaffApi.ts"
 import { GameGroup } from "./games/StaffApi.ts"
+import { ImportGroup } from "./moving/StaffApi.ts"
 import { KeyGroup } from "./keys/StaffApi.ts"
 import { LedgerGroup } from "./ledger/StaffApi.ts"
-import { OperatorGroup } from "./operators/StaffApi.ts"
+import { ObligationGroup } from "./obligations/StaffApi.ts"
+import { LicenseeGroup, OperatorGroup } from "./operators/StaffApi.ts"
 import { ProfileGroup } from "./profiles/StaffApi.ts"
 import { ProviderGroup } from "./providers/StaffApi.ts"
+import { RegisterGroup, ScreeningGroup } from "./registers/StaffApi.ts"
 import { StaffGroup } from "./staff/StaffApi.ts"
 import { SessionGroup, SignInGroup } from "./staffSessions/StaffApi.ts"
 import { AuditGroup } from "./audit/StaffApi.ts"
+import { CaseGroup } from "./cases/StaffApi.ts"
+import { DataGroup } from "./privacy/StaffApi.ts"
 import { AlertGroup } from "./compliance/StaffApi.ts"
 import { BonusGroup, PromoGroup } from "./bonuses/StaffApi.ts"
 import { CorrectionGroup } from "./corrections/StaffApi.ts"
@@ -63,8 +68,11 @@ export const BackofficeApi = staffDocumented(
     .add(
       StaffGroup,
       SessionGroup,
+      LicenseeGroup,
       OperatorGroup,
       ProfileGroup,
+      RegisterGroup,
+      ScreeningGroup,
       KeyGroup,
       ProviderGroup,
       GameGroup,
@@ -73,11 +81,15 @@ export const BackofficeApi = staffDocumented(
       PromoGroup,
       StaffFreeRoundsGroup,
       PlayerGroup,
+      ObligationGroup,
       CorrectionGroup,
+      ImportGroup,
       PaymentGroup,
       WebhookGroup,
       DeliveryGroup,
       AlertGroup,
+      CaseGroup,
+      DataGroup,
       LedgerGroup,
       SecretGroup,
       RoundGroup,

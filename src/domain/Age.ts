@@ -1,4 +1,5 @@
-/** Age in the largest unit that it has two of, or one of days: `5 days`, `7 weeks`, `14 months`, `3 years`. */
+/** Age as text, in the largest unit of which there are two, else in days: `5 days`, `7 weeks`, `14 months`, `3 years`. */
+
 const dayMs = 86_400_000
 
 const units: ReadonlyArray<readonly [name: string, ms: number]> = [

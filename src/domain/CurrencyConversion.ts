@@ -1,5 +1,5 @@
 /**
- * Comparison of amounts in a player's currency with settings in the operator's currency (`docs/decisions/0021-back-office-rules.md`). Exact: rates
+ * Comparison of amounts in a player's currency with settings in the operator's currency (`docs/decisions/0021-staff.md`). Exact: rates
  * are integer fractions, never floating point.
  */
 import { maxAmount } from "./Money.ts"

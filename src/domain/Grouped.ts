@@ -1,4 +1,4 @@
-/** Rows of one group beside each other: groups in the order of their first rows, each in the order of the rows. */
+/** Stable grouping: groups in the order of their first rows, the rows of each in their own order. */
 export const grouped = <Row>(rows: ReadonlyArray<Row>, groupOf: (row: Row) => string | number): ReadonlyArray<Row> => {
   const groups = new Map<string | number, Array<Row>>()
   for (const row of rows) {

@@ -1,6 +1,6 @@
+/** Point in time: epoch milliseconds in rules, `Date` in rows. */
 import { Schema, SchemaGetter } from "effect"
 
-/** Point in time: epoch milliseconds in rules, `Date` in rows. */
 export const Instant = Schema.Date.pipe(
   Schema.decodeTo(Schema.Number, {
     decode: SchemaGetter.transform((date: Date) => date.getTime()),

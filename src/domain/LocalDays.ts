@@ -1,5 +1,5 @@
 /**
- * Days of a zone that is whole hours from UTC, put together from the sums of UTC days and their readings at full hours
+ * Figures by day of a time zone at whole hours from UTC, composed of sums by UTC day and readings at full hours
  * (`docs/decisions/0058-figures-by-game.md`). Pure.
  */
 import { type DayFigures, stepMs } from "./Figures.ts"

@@ -99,7 +99,7 @@ export const refuseFields = (fields: FieldMessages): Refusal<"VALIDATION_FAILED"
 /** Unknown outcome of a request that no id or key identifies: sent again, it might be done twice. */
 export const outcomeUnknown = refuse(
   "TRY_AGAIN",
-  "It is not known whether this was done. See whether it was before you ask for it again.",
+  "It is unknown whether the request took effect. Check before you send it again.",
   { retry: "never" }
 )
 

@@ -1,22 +1,22 @@
-/** What became of a round, in a sentence: what it paid, or that no win came and what happens next. Pure. */
+/** Outcome of a round as a sentence: what it paid, or that no win came and what happens next. Pure. */
 
 /** Amounts in minor units. */
 export interface RoundFigures {
   readonly state: "open" | "closed"
   readonly stake: number
-  /** Of the wins that stand; null when unknown, in an old round. */
-  readonly wins: number | null
+  /** Of the wins that stand. */
+  readonly wins: number
   /** How many wins above zero stand. */
   readonly paidWins: number
   /** How many messages are rolled back. */
   readonly takenBack: number
 }
 
-export type RoundOutcome = "won" | "taken_back" | "waiting" | "no_win" | "unknown"
+export type RoundOutcome = "won" | "taken_back" | "waiting" | "no_win"
 
 export const outcomeOf = ({ paidWins, stake, state, takenBack, wins }: RoundFigures): RoundOutcome =>
-  paidWins > 0 || (wins ?? 0) !== 0
-    ? wins === null ? "unknown" : "won"
+  paidWins > 0 || wins !== 0
+    ? "won"
     : takenBack > 0 && stake === 0
     ? "taken_back"
     : state === "open"
@@ -28,15 +28,13 @@ export const outcomeLine = (round: RoundFigures, money: (amount: number) => stri
   const outcome = outcomeOf(round)
   switch (outcome) {
     case "won":
-      return `Won ${money(round.wins ?? 0)}.`
+      return `Won ${money(round.wins)}.`
     case "taken_back":
       return "The stake was returned."
     case "waiting":
       return "No win has come so far."
     case "no_win":
       return "It ended without a win."
-    case "unknown":
-      return "Won: the round says how much."
     default:
       return outcome satisfies never
   }
@@ -59,7 +57,7 @@ export const outcomeStory = (round: RoundStory, money: (amount: number) => strin
   const ask = `If the player saw a win, ask ${provider} about round ${roundId}`
   switch (outcome) {
     case "won":
-      return `The round paid ${money(round.wins ?? 0)} on a stake of ${money(round.stake)}.${
+      return `The round paid ${money(round.wins)} on a stake of ${money(round.stake)}.${
         takenBack > 0 ? " Messages of it were taken back." : ""
       }${refused}`
     case "taken_back":
@@ -72,8 +70,6 @@ export const outcomeStory = (round: RoundStory, money: (amount: number) => strin
       return lostAt === null
         ? `No win came, and the round has ended.${refused} ${ask}: it can still send the win.`
         : `${provider} said at ${lostAt} that the round won nothing.${refused} ${ask}.`
-    case "unknown":
-      return `The round paid ${round.paidWins === 1 ? "a win" : `${round.paidWins} wins`}.${refused}`
     default:
       return outcome satisfies never
   }

@@ -1,6 +1,6 @@
 /**
- * Numbers as people type and read them, by the separators of their language: `1,234.50` is one in English, `1.234,50` in German. What a language does
- * not write is refused, never taken for another number. Values are whole units of the last decimal place: cents for an amount of euros.
+ * Parsing and formatting of numbers with the separators of a language: `1,234.50` in English, `1.234,50` in German. A number that the language
+ * does not write is refused, never read as another one. Values are whole units of the last decimal place: cents for an amount of euros.
  */
 
 /** Why a text is no number: `malformed` in the language, more decimals than the number may have, or beyond the exact integers. */

@@ -1,9 +1,10 @@
-/** Times as a clock on the wall of a time zone shows them, and the ranges that people name: yesterday, last month. Pure. */
+/** Local times of a time zone, and named ranges: yesterday, last month. Pure. */
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
+// Kept: formats. Formats of the time zones that were asked for. Several nodes: the same everywhere.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 /** Format of a zone, cached: making one takes longer than using it. */

@@ -5,8 +5,7 @@
  * one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included, since a refusal may
  * depend on a step that was not durable yet. Further commands queue meanwhile.
  *
- * An idle actor is a cell in a map. One with commands decides in a plain loop until it has to wait for the store, and continues in the callback: only
- * loads, look-ups and commits use fibers. Actors not in memory are loaded on first use.
+ * An idle actor is a cell in a map. One with commands decides in a plain loop until it waits for the store: only loads, look-ups and commits use fibers.
  *
  * When a commit fails:
  * - *rejected*: nothing was written. The callers see no failure: after a clash the commands are decided again one at a time, with what the store
@@ -14,7 +13,7 @@
  *   polling the store with backoff, and refuses after a bound.
  * - *impossible*: the store refuses a unit permanently. That is a defect of the command.
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
- * - *unknown*: the callers get a failure that is safe to retry, and the actor reloads its state behind a fence before the next decision.
+ * - *unknown*: the same failure, and the actor reloads its state behind a fence before the next decision.
  */
 import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
@@ -27,38 +26,12 @@ import { spansOf, traceCommit, traceStep } from "./internal/Traces.ts"
 import * as Journal from "./Journal.ts"
 import { type CommitOutcome, type Decision, idsPerDecision, type Step, type Store, type Unit } from "./Machine.ts"
 import { Placement } from "./Placement.ts"
+import type { Actors } from "./ActorCalls.ts"
 import type { ActorsOptions } from "./ActorsOptions.ts"
 import { registerActorMetrics } from "./internal/ActorMetrics.ts"
 import * as WriteHealth from "./WriteHealth.ts"
 
 export * from "./ActorsOptions.ts"
-export interface Actors<State, Change, Query, Knowledge> {
-  /** Runs a step as the single writer of `key`; answers once its changes are durable. Not interruptible once accepted. */
-  readonly ask: <Reply, Error>(
-    key: number,
-    step: Step<State, Reply, Error, Change, Query, Knowledge>
-  ) => Effect.Effect<Reply, Error | EngineFailure>
-  /**
-   * Like `ask`, without a fiber: `done` is called once, at the latest after the commit, possibly before `post` returns. `span` is the command's own,
-   * when traced.
-   */
-  readonly post: <Reply, Error>(
-    key: number,
-    step: Step<State, Reply, Error, Change, Query, Knowledge>,
-    done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
-    span?: Tracer.AnySpan
-  ) => void
-  /** Committed state of `key` if in memory and owned by this process; undefined: use `read`. */
-  readonly peek: (key: number) => State | undefined
-  /** Committed state of `key`. */
-  readonly read: (key: number) => Effect.Effect<State, EngineFailure>
-  /** Reloads the state of a resident actor before its next decision, when the state is stale. */
-  readonly renew: (key: number, isStale: (state: State) => boolean) => void
-  /** Number of actors in memory. */
-  readonly resident: () => number
-  /** Milliseconds without a successful write; 0 when the last one succeeded. */
-  readonly writesStalledMs: () => number
-}
 
 /** Maximum decisions of a command before its caller is asked to retry. */
 const maxAttempts = 6
@@ -101,7 +74,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       task.complete()
     } catch (defect) {
       // a defect of a caller's callback must not affect other callers
-      fork(Effect.logError("answer failed", Cause.die(defect)))
+      fork(Effect.logError("command completion callback threw", Cause.die(defect)))
     }
   }
 
@@ -109,7 +82,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     commit: store.commit,
     examine: store.examine,
     maxWeight: options.maxCommit,
-    weigh: (unit) => unit.changes.length,
+    weigh: options.weigh,
     capacity: options.maxWaiting
   })
 
@@ -123,13 +96,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     clashed: undefined,
     polls: 0,
     isLoaded: false,
-    isRecovering: false
+    isRecovering: false,
+    isBirth: false
   })
+  // Kept: whenIdle, isClosed, running, waiting, busySince. Commands that wait and run; actors whose row is held, since when (monotonic ms). Several nodes: its own.
   const whenIdle: Array<() => void> = []
   let isClosed = false
   let running = 0
   let waiting = 0
-  /** Actors whose row another transaction holds, with the time first seen, monotonic milliseconds. */
   const busySince = new Map<number, number>()
   const counts = { refused: 0, loads: 0, reloads: 0, passivations: 0 }
   const cells = Cells.makeCells<State, Change, Query, Knowledge>(
@@ -143,7 +117,8 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   )
 
   const decide = (cell: Cell, task: AnyTask, state: State, known: Known, firstId: number): AnyDecision => {
-    const decision = task.decide(state, { now: Cells.timeFor(cell, clock.currentTimeMillisUnsafe()), firstId, known })
+    const now = Cells.timeFor(cell, options.timeOf(state, clock.currentTimeMillisUnsafe()))
+    const decision = task.decide(state, { now, firstId, known })
     if (decision._tag === "Accept") ids.use(decision.idsUsed)
     return decision
   }
@@ -226,7 +201,14 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       if (cell.version > 0 || cell.isDoubtful && !placement.isShared) counts.reloads++
       else counts.loads++
       cell.isDoubtful = false
-      if (exit.value === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
+      if (exit.value === undefined) {
+        const initial = run.group[run.next]?.initial
+        if (initial === undefined) return answer(run, run.group.length, Exit.fail(new NoSuchActor()))
+        cell.state = initial
+        cell.version = 0
+        run.isBirth = true
+        return
+      }
       cell.state = exit.value.state
       cell.version = exit.value.version
       run.isLoaded = run.attempts === 0
@@ -244,7 +226,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   /** Counts an attempt to decide from `next` on; false after too many, and the callers up to `end` get the failure. */
   const mayRetry = (run: Run, end: number): boolean => {
     if (++run.attempts < maxAttempts) return true
-    answer(run, end, Exit.fail(new StoreUnavailable({ reason: "other writers were faster every time" })))
+    answer(run, end, Exit.fail(new StoreUnavailable({ reason: "another writer committed first at every attempt" })))
     return false
   }
 
@@ -328,7 +310,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
         return
       case "Impossible":
         if (end === run.next + 1) {
-          return answer(run, end, Exit.die(new Error(`the store refuses what was decided: ${outcome.reason}`)))
+          return answer(run, end, Exit.die(new Error(`the store rejected the decision: ${outcome.reason}`)))
         }
         run.batchFrom = Math.max(run.batchFrom, end)
     }
@@ -417,14 +399,21 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
   }
 
   const becomeIdle = (cell: Cell): void => {
+    const isBirth = cell.run?.isBirth === true
     cell.run = undefined
     // where keys move between processes, the first load is fenced anyway
-    if (cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
+    if (isBirth || cell.state === undefined && (!cell.isDoubtful || placement.isShared)) cells.remove(cell.key)
     running--
     if (running === 0) { for (const resume of whenIdle.splice(0)) resume() }
   }
 
-  const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) => {
+  const accept = <Reply, Error>(
+    key: number,
+    step: Step<State, Reply, Error, Change, Query, Knowledge>,
+    done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
+    span: Tracer.AnySpan | undefined,
+    initial: State | undefined
+  ): void => {
     const epoch = placement.epochOf(key)
     if (epoch === 0) return done(Exit.fail(new NotOwned()))
     const cell = isClosed || waiting >= options.maxWaiting ? undefined : cells.getOrMake(key, epoch)
@@ -432,7 +421,7 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
       counts.refused++
       return done(Exit.fail(new MailboxFull()))
     }
-    const command = new Command(epoch, step, done, span)
+    const command = new Command(epoch, step, done, span, initial)
     if (cell.mailbox === undefined) cell.mailbox = [command]
     else cell.mailbox.push(command)
     cell.wasUsed = true
@@ -443,17 +432,28 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     advance(cell, cell.run)
   }
 
+  const post: Actors<State, Change, Query, Knowledge>["post"] = (key, step, done, span) =>
+    accept(key, step, done, span, undefined)
+
   const askWithSpan = <Reply, Error>(
     key: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
-    span: Tracer.AnySpan | undefined
+    span: Tracer.AnySpan | undefined,
+    initial?: State
   ): Effect.Effect<Reply, Error | EngineFailure> =>
-    Effect.uninterruptible(Effect.callback<Reply, Error | EngineFailure>((resume) => post(key, step, resume, span)))
+    Effect.uninterruptible(
+      Effect.callback<Reply, Error | EngineFailure>((resume) => accept(key, step, resume, span, initial))
+    )
 
   const ask: Actors<State, Change, Query, Knowledge>["ask"] = (key, step) =>
     isTraced
       ? traceStep(options.keyName, key, (span) => askWithSpan(key, step, span))
       : askWithSpan(key, step, undefined)
+
+  const create: Actors<State, Change, Query, Knowledge>["create"] = (key, initial, step) =>
+    isTraced
+      ? traceStep(options.keyName, key, (span) => askWithSpan(key, step, span, initial))
+      : askWithSpan(key, step, undefined, initial)
 
   const peek = (key: number): State | undefined => {
     const cell = cells.get(key)
@@ -495,5 +495,5 @@ export const make = Effect.fnUntraced(function*<State, Change, Query, Knowledge>
     stalledMs: health.stalledMs
   })
 
-  return { ask, post, peek, read, renew, resident: cells.size, writesStalledMs: health.stalledMs }
+  return { ask, create, post, peek, read, renew, resident: cells.size, writesStalledMs: health.stalledMs }
 })

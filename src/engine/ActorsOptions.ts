@@ -1,5 +1,5 @@
 /** Options of actors. */
-import type { Store } from "./Machine.ts"
+import type { Store, Unit } from "./Machine.ts"
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly store: Store<State, Change, Query, Knowledge>
@@ -10,14 +10,18 @@ export interface ActorsOptions<State, Change, Query, Knowledge> {
   readonly maxWaiting: number
   /** Maximum commands of one actor in one unit. */
   readonly maxGroup: number
-  /** Maximum changes in one commit. */
+  /** Maximum weight of one commit. */
   readonly maxCommit: number
+  /** Weight of a unit in a commit, at least 1. */
+  readonly weigh: (unit: Pick<Unit<State, Change>, "changes">) => number
   /** Idle time before passivation, with a resolution of one minute. */
   readonly idleMinutes: number
   /** Name of the key in logs and traces. */
   readonly keyName: string
-  /** The state without cached data, for an actor idle for a minute. */
-  readonly compact: (state: State) => State
+  /** The state without cached data, for an actor idle for a minute; `idleMs` says for how long, in milliseconds. */
+  readonly compact: (state: State, idleMs: number) => State
+  /** Time that counts for a state at a real time; epoch milliseconds. */
+  readonly timeOf: (state: State, now: number) => number
   /** Time of the last write recorded in a state; epoch milliseconds. Later decisions never use an earlier instant. */
   readonly writtenAt: (state: State) => number
 }
@@ -30,6 +34,8 @@ export const defaults = {
   maxCommit: 1024,
   idleMinutes: 30,
   keyName: "key",
+  weigh: ({ changes }: { readonly changes: ReadonlyArray<unknown> }): number => changes.length,
   compact: <State>(state: State): State => state,
+  timeOf: <State>(_state: State, now: number): number => now,
   writtenAt: (): number => 0
 }

@@ -22,10 +22,17 @@ const batchUnits = Metric.histogram("journal_batch_units", {
   description: "Units in one group commit: the commands of one actor that are written together",
   boundaries: Metric.exponentialBoundaries({ start: 1, factor: 2, count: 13 })
 })
+/** In seconds: fine where a healthy store is, up to its time-outs. */
+const boundaries = [250, 500, 750, 1000, 1500, 2000, 3000, 4000, 6000, 8000, 12_000, 16_000, 24_000, 32_000, 50_000]
+  .concat(100_000, 200_000, 500_000, 1e6, 2e6, 5e6, 1e7).map((micros) => micros / 1e6)
 /** includes the examination of a rejected commit */
 const commitSeconds = Metric.histogram("journal_commit_seconds", {
   description: "Time of one group commit",
-  boundaries: Metric.exponentialBoundaries({ start: 0.0005, factor: 2, count: 15 })
+  boundaries
+})
+const waitSeconds = Metric.histogram("journal_wait_seconds", {
+  description: "Time that the oldest unit of a group commit waited for it to begin",
+  boundaries
 })
 
 export interface JournalOptions<in out Unit, out Knowledge> {
@@ -84,13 +91,18 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
   type Entry = Waiting<Unit, Knowledge>
 
   const clock = yield* Clock.Clock
+  // Kept: whenIdle, waiting, waitingSince, ahead, isRunning. Commits under way and gathering. Several nodes: its own: several journals write at once, each behind
+  // the fence of its players' versions.
   const whenIdle: Array<() => void> = []
   const context = yield* Effect.context<never>()
   const fork = Effect.runForkWith(context)
   const whenTurnEnds = yield* makeTurnEnd
   const observeUnits = updaterOf(batchUnits, context)
   const observeSeconds = updaterOf(commitSeconds, context)
+  const observeWait = updaterOf(waitSeconds, context)
   let waiting: Array<Entry> = []
+  /** When the oldest of them was accepted, monotonic nanoseconds. */
+  let waitingSince = 0n
   /** Rest of rejected batches, committed before all waiting units. */
   const ahead: Array<Batch<Unit, Knowledge>> = []
   let isRunning = false
@@ -176,6 +188,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
       if (length > 0 && weight > options.maxWeight) break
       length++
     }
+    observeWait(Number(clock.monotonicTimeNanosUnsafe() - waitingSince) / 1e9)
     const entries = length === waiting.length ? waiting : waiting.slice(0, length)
     waiting = length === waiting.length ? [] : waiting.slice(length)
     return { entries, timesBusy: 0 }
@@ -219,6 +232,7 @@ export const make = Effect.fnUntraced(function*<Unit, Knowledge>(
 
   const append: Journal<Unit, Knowledge>["append"] = (unit, complete) => {
     if (waiting.length >= options.capacity) return false
+    if (waiting.length === 0) waitingSince = clock.monotonicTimeNanosUnsafe()
     waiting.push({ unit, complete })
     if (!isRunning) {
       isRunning = true

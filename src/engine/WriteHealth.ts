@@ -15,6 +15,7 @@ export interface WriteHealth {
 
 /** `clock` must be monotonic. */
 export const make = (clock: Clock.Clock): WriteHealth => {
+  // Kept: running, failing. Whether commits get through. Several nodes: its own, for its own readiness.
   /** Running writes, oldest first. */
   const running = new Set<{ readonly since: number }>()
   let failing: { readonly since: number; readonly until: number } | undefined

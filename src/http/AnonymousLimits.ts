@@ -66,7 +66,7 @@ const networkOf = (address: string): string => {
 export const tooManyBodies = refuse("TRY_AGAIN", "Too many large bodies are being read. Send the same request again.")
 
 const tooManyRequests = (seconds: number): Refusal<"RATE_LIMITED"> =>
-  refuse("RATE_LIMITED", "Too many requests of this address were not signed or failed authentication.", {
+  refuse("RATE_LIMITED", "Too many requests from this address were unsigned or failed authentication.", {
     retry_after_seconds: seconds
   })
 
@@ -90,6 +90,8 @@ export class AnonymousLimits extends Context.Service<AnonymousLimits, {
     Effect.gen(function*() {
       const clock = monotonicClock(yield* Clock.Clock)
       const proxies = networks((yield* Settings).trustProxy)
+      // Kept: buckets, readingsByCaller, bytesInAll. Requests without a signature by address, bytes of bodies being read. Several nodes: its own
+      // (docs/architecture.md, Limits that each node counts for itself).
       /** Buckets of the most recent callers. */
       const buckets = new RecentMap<string, Bucket>(maxAddresses / 2)
       const readingsByCaller = new Map<string, Readings>()

@@ -20,6 +20,7 @@ export type AnswerHeaders = (peerOf: () => string | undefined, forwardedProto: s
 /** Headers of responses; `X-Forwarded-Proto` is believed from these proxies only. */
 export const makeAnswerHeaders = (proxies: Networks): AnswerHeaders => {
   if (proxies.length === 0) return () => plain
+  // Kept: trusted. Addresses that are trusted proxies by the settings. Several nodes: the same everywhere: a matter of the settings.
   const trusted = new Map<string, boolean>()
   const isTrusted = (peer: string): boolean => {
     const known = trusted.get(peer)

@@ -29,7 +29,7 @@ export const makeContain: Effect.Effect<Contain> = Effect.map(Effect.context<nev
     try {
       work()
     } catch (defect) {
-      fork(Effect.logError("answer failed", Cause.die(defect)))
+      fork(Effect.logError("response callback threw", Cause.die(defect)))
       target.destroy()
     }
   }
@@ -47,6 +47,7 @@ const pairsOf = (lines: string): Array<string> =>
 export const makeWriteAnswer: Effect.Effect<WriteAnswer, never, Drain> = Effect.gen(function*() {
   const drain = yield* Drain
   const clock = yield* Clock.Clock
+  // Kept: second, date. The header `Date` of this second. Several nodes: its own.
   let second = -1
   let date = ""
 

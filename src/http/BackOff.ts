@@ -28,6 +28,7 @@ const waitMs = (failures: number, freeFailures: number): number =>
   failures < freeFailures ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(10, failures - freeFailures))
 
 export const makeBackOff = (freeFailures = manyFailures): BackOff => {
+  // Kept: records. Wrong staff tokens by address. Several nodes: its own (docs/architecture.md, Limits that each node counts for itself).
   const records = new Map<string, Record>()
   const remembered = (address: string, now: number): Record | undefined => {
     const record = records.get(address)

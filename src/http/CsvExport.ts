@@ -69,7 +69,7 @@ const following = (asked: Fields, meta: unknown): Fields | undefined => {
   return undefined
 }
 
-const exportFailed: Refusal = refuse("TRY_AGAIN", "The export could not be read to its end.")
+const exportFailed: Refusal = refuse("TRY_AGAIN", "The export failed before its end.")
 
 interface Page {
   readonly rows: ReadonlyArray<Fields>

@@ -1,6 +1,6 @@
 /**
- * Forms of an export: `csv` for machines (RFC 4180: minor units, ISO 8601), `spreadsheet` for people, in the separators of the caller's language, which
- * Excel and its kin open as they are: a byte order mark, amounts in major units, moments as they read them, and text that stays text.
+ * Forms of an export: `csv` for machines (RFC 4180: minor units, ISO 8601), `spreadsheet` for people, with the separators of the caller's language,
+ * so that Excel opens it directly: a byte order mark, amounts in major units, dates in its format, and texts that are not read as formulas.
  */
 import type { FieldKind } from "../contract/common/FieldKind.ts"
 import { minorDigits } from "../domain/Standards.ts"
@@ -34,7 +34,8 @@ const textOf = (value: unknown): string => typeof value === "string" ? value : J
 
 const disarmed = (text: string): string => phone.test(text) ? text : text.replaceAll(formulaStarts, "'")
 
-const quoted = (text: string): string => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
+/** A text as a cell: in quotes where it has what separates cells or lines. */
+export const quoted = (text: string): string => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 
 /** A value as a CSV cell; where a text would begin a formula, it has an apostrophe. */
 export const cell = (value: unknown): string => {

@@ -1,3 +1,4 @@
+/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`, generated at the first request. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"
@@ -67,7 +68,6 @@ const page = Effect.gen(function*() {
   Effect.orDie
 )
 
-/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`, generated at the first request. */
 export const Documentation = Layer.unwrap(Effect.gen(function*() {
   if (!(yield* Settings).docs) return Layer.empty
   const document = Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(Api)), contentType: "application/json" }))

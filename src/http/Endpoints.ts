@@ -1,3 +1,7 @@
+/**
+ * Direct path from Node.js's request to an endpoint, without the framework's server and router, whose fibers, contexts and header objects took
+ * more processor time than the read itself (`docs/decisions/0041-one-way-through-http.md`).
+ */
 import { type Clock, Context, type Effect, Exit, Result, Schema, type Types } from "effect"
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -129,10 +133,7 @@ const mapContained = <A, B, E>(exit: Exit.Exit<A, E>, map: (answer: A) => B): Ex
 const unusual = /[#;]|^[^/]|^[^?]*\/(?:\?|$)/
 
 /**
- * Endpoints of one server, and the direct path to them: from Node.js's request to the endpoint and back, without the framework's server
- * and router, whose fibers, contexts and header objects took more processor time than the read itself
- * (`docs/decisions/0041-one-way-through-http.md`). Unusual requests are left to the router, which has the same endpoints
- * behind the same middlewares.
+ * Endpoints of one server. Unusual requests are left to the router, which has the same endpoints behind the same middlewares.
  */
 export class Endpoints extends Context.Service<Endpoints, {
   /** Registers an endpoint. Called by its authentication middleware. */
@@ -160,6 +161,7 @@ export class Endpoints extends Context.Service<Endpoints, {
   /** One instance per server: endpoints must not answer on another server's port. */
   static readonly make = (clock: Clock.Clock): Endpoints["Service"] => {
     const table = FindMyWay.make<Endpoint>(routerConfig)
+    // Kept: run, withoutFiber. How endpoints are run, set at the start. Several nodes: its own.
     const withoutFiber = new Map<string, AtOnce>()
     let run: ((found: Found) => void) | undefined
     return {

@@ -1,6 +1,5 @@
-/** Addresses of the service below which game providers call, and the way from a call to its provider and protocol. */
+/** Addresses of the service for calls of game providers, and the routing of a call to its provider and protocol. */
 import type { Effect } from "effect"
-import type { Answer, Call } from "../cluster/Forwarder.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { CallHead, Received, VendorAnswer, WalletCall } from "../protocols/Protocol.ts"
 
@@ -23,30 +22,6 @@ export interface TurnedAway {
 
 export type Admission<Provider> = Admitted<Provider> | TurnedAway
 
-/** A call as a node of the version before forwards it. */
-interface FormerCall<Provider> {
-  readonly head: CallHead
-  readonly id: string
-  readonly body: Buffer
-  /** Finds the provider; undefined for an unknown one. */
-  readonly admit: Effect.Effect<Admitted<Provider> | undefined, Refusal>
-}
-
-/** Form in which nodes of the version before forward calls to each other. */
-export interface FormerForm<Provider> {
-  /** Channel that calls in this form are sent to. */
-  readonly channel: string
-  readonly write: (head: CallHead, headers: { readonly [name: string]: string }, id: string, body: Buffer) => Call
-  readonly answerOf: (answer: Answer) => VendorAnswer
-  readonly served: ReadonlyArray<{
-    readonly channel: string
-    /** Undefined for a call of another entry point. */
-    readonly read: (call: Call, now: number) => FormerCall<Provider> | undefined
-    /** Head of the answer to a call. */
-    readonly headOf: (answer: VendorAnswer) => string
-  }>
-}
-
 /** A call at an entry point, whose head was read. */
 export interface IncomingCall<Provider> {
   /** Label in metrics and logs. */
@@ -64,7 +39,6 @@ export interface EntryPoint<Provider> {
   readonly open: (head: CallHead) => IncomingCall<Provider>
   /** Name of a call in traces. */
   readonly spanOf: (route: string, call: WalletCall) => string
-  readonly formerForm: FormerForm<Provider>
 }
 
 /** A call with its entry point. */

@@ -1,8 +1,9 @@
 /** Refusals of malformed requests. */
-import { Effect, Result, Schema } from "effect"
+import { Context, Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
+import { BoundedList } from "../contract/common/Annotations.ts"
 import { fieldIssues, parseObject } from "../contract/common/FormErrors.ts"
 import { isJson, noObject, otherMediaType, refuseOverfull } from "../protocols/ApiBodies.ts"
 import { fieldsOfQuery, parameterIssues } from "./QueryParameters.ts"
@@ -137,6 +138,7 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
       : refusal === noSuchPath
       ? Effect.fail(refusal)
       : Effect.andThen(checkPath, Effect.fail(refusal))
+  const more = endpoint === undefined ? 0 : Context.getOrUndefined(endpoint.annotations, BoundedList)?.maximum
   const refuseParameters = endpoint === undefined ? undefined : makeParameterRules(endpoint, ignored)
   if (refuseParameters !== undefined) return Effect.flatMap(refuseParameters, refusing)
   return Effect.flatMap(
@@ -144,6 +146,6 @@ export const withFormRules = <E, R, E2 = never, R2 = never>(
     (request): typeof handled =>
       request.method === "GET" || request.method === "HEAD" || !isJson(request.headers["content-type"])
         ? handled
-        : Effect.flatMap(bytesOrNone(request), (bytes) => refusing(refuseOverfull(bytes)))
+        : Effect.flatMap(bytesOrNone(request), (bytes) => refusing(refuseOverfull(bytes, more)))
   )
 }

@@ -57,10 +57,10 @@ const notTaken = refuse("TRY_AGAIN", "The player is being moved to another node.
 })
 const notKnown = refuse(
   "TRY_AGAIN",
-  "It is not known yet whether this was done. Ask again in a moment: it is never done twice.",
+  "It is not known yet whether the request took effect. Send the same request again in a moment: it never takes effect twice.",
   { retry: "same_request" }
 )
-const overloaded = refuse("TRY_AGAIN", "Too much is waiting for the player's node. Try again in a moment.", {
+const overloaded = refuse("TRY_AGAIN", "Too many requests are waiting for the player's node. Try again in a moment.", {
   retry: "same_request"
 })
 

@@ -8,7 +8,7 @@ import { writeRefusal } from "./Refusals.ts"
 /** Refusal of a request under a host that is not one of the back office. */
 export const otherHost = refuse(
   "INVALID_REQUEST",
-  "The back office is not served under this host and port. Set BACKOFFICE_URL of the service to the address that is called, or call " +
+  "The back office is not served at this host and port. Set BACKOFFICE_URL of the service to the address that is called, or call " +
     "it by its own port: a forwarded one has to have the same number on both sides.",
   { setting: "BACKOFFICE_URL" }
 )

@@ -1,3 +1,4 @@
+/** HTTP server on a port: its sockets, limits on paths, callers, connections and time, and the drain at shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Clock, Context, Effect, identity, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer } from "effect/http"
@@ -18,6 +19,7 @@ import { type AddressSettings, cannotListen, type ListenAddress, probePort, publ
 import { writeRefusal } from "./Refusals.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { originOfMessage } from "./RequestOrigin.ts"
+import { makeAdmission } from "./Admission.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Maximum number of connections of all sockets of a server; further ones are closed on accept. */
@@ -95,9 +97,15 @@ const answerConnect = (ids: RequestIds["Service"]) => (_: Http.IncomingMessage, 
 }
 
 /** Offers requests to the takers in order, before all other listeners; those that ask whether to send their body too. */
-const putFirst = (server: Http.Server, takers: ReadonlyArray<Take>, contain: Contain): void => {
+const putFirst = (
+  server: Http.Server,
+  takers: ReadonlyArray<Take>,
+  contain: Contain,
+  note: (socket: Net.Socket) => void
+): void => {
   const emit = server.emit.bind(server)
   const isTaken = (request: Http.IncomingMessage, response: Http.ServerResponse): boolean => {
+    note(request.socket)
     let taken = true
     contain(response, () => {
       taken = takers.some((take) => take(request, response))
@@ -173,7 +181,11 @@ const makeServer = Effect.fnUntraced(
       makeAnonymousLimiter(limits, ids),
       endpoints.take
     ]
-    putFirst(server, takers, yield* makeContain)
+    const admission = makeAdmission((socket) => {
+      server.emit("connection", socket)
+      socket.resume()
+    })
+    putFirst(server, takers, yield* makeContain, admission.noteRequest)
     // Node.js drops bytes received in one packet with such a request: the next one would be read from its middle
     server.on("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
@@ -186,13 +198,18 @@ const makeServer = Effect.fnUntraced(
     server.on("checkExpectation", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       server.emit("request", request, response)
     })
+    // Kept: sockets. Open connections. Several nodes: its own.
     const sockets = new Set<Net.Socket>()
     server.on("connection", (socket: Net.Socket) => {
       if (sockets.size >= maxConnections) return void socket.destroy()
       sockets.add(socket)
       socket.once("close", () => sockets.delete(socket))
     })
-    return { server, sockets, listeners: [] as Array<Net.Server> }
+    const offer = (socket: Net.Socket): void => {
+      if (sockets.size + admission.waiting() >= maxConnections) socket.destroy()
+      else admission.offer(socket)
+    }
+    return { server, sockets, offer, admitAll: admission.admitAll, listeners: [] as Array<Net.Server> }
   }
 )
 
@@ -213,9 +230,10 @@ const destroyAll = (sockets: ReadonlySet<Net.Socket>, isOver: (socket: Net.Socke
  * Closes the listener, waits for requests in flight, and closes the rest at the time limit. Node.js counts a socket without a request
  * as busy, and a caller that stops sending or reading as in flight: neither may delay the shutdown for that long.
  */
-const drainServer = Effect.fnUntraced(function*({ listeners, server, sockets }: Served) {
+const drainServer = Effect.fnUntraced(function*({ admitAll, listeners, server, sockets }: Served) {
   const leftMs = yield* (yield* Drain).begin
   for (const listener of [server, ...listeners]) listener.close()
+  admitAll()
   // the server itself counts connections of its own socket only
   const closed = Effect.callback<void>((resume) => {
     const check = () => {
@@ -253,13 +271,10 @@ export interface Address {
 }
 
 /** Listens on a port with one more socket, and passes its connections to the server. */
-const openListener = ({ listeners, server }: Served, address: ListenAddress) =>
+const openListener = ({ listeners, offer }: Served, address: ListenAddress) =>
   Effect.acquireRelease(
     Effect.callback<Net.Server, StartupError>((resume) => {
-      const listener = Net.createServer(
-        { allowHalfOpen: true, noDelay: true },
-        (socket) => server.emit("connection", socket)
-      )
+      const listener = Net.createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, offer)
       listener.once("error", (error) => resume(Effect.fail(cannotListen(address, error))))
       const { host, port } = address
       listener.listen({ host, port, exclusive: true, reusePort: canShare }, () =>

@@ -29,7 +29,7 @@ import { makeRequestTraces, recordAnswer } from "./RequestTraces.ts"
 import { AnonymousLimits } from "./AnonymousLimits.ts"
 
 /** Paths outside the API. */
-const healthPaths = ["/health/live", "/health/ready"] as const
+const healthPaths = ["/health", "/health/live", "/health/ready"] as const
 const documentPaths = ["/openapi.json", "/docs"] as const
 
 /** Routes without authentication, with the weight of a call in the address's limit. */
@@ -87,8 +87,11 @@ const needsRetryAfter = (answer: HttpServerResponse.HttpServerResponse): boolean
   answer.status === 503 && answer.headers["retry-after"] === undefined &&
   !bodyText(answer).includes("\"retry\":\"never\"")
 
-/** `crossOrigin`: only for servers called by browsers from other origins. */
-export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOrigin) =>
+/** `crossOrigin`: only for servers called by browsers from other origins. `always`: headers of every answer. */
+export const makeOutermostMiddleware = (
+  routeOf: RouteOf,
+  { always, crossOrigin }: { readonly always?: Headers; readonly crossOrigin?: CrossOrigin } = {}
+) =>
   Effect.gen(function*() {
     const ids = yield* RequestIds
     const drain = yield* Drain
@@ -113,7 +116,8 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
         "x-request-id": ids.last(request),
         ...node === undefined ? undefined : { [servedBy]: answer.headers[servedBy] ?? node },
         ...needsRetryAfter(answer) ? { "retry-after": "1" } : undefined,
-        ...crossOrigin?.headers(request, route)
+        ...crossOrigin?.headers(request, route),
+        ...always
       }
     }
 
@@ -198,6 +202,7 @@ export const makeOutermostMiddleware = (routeOf: RouteOf, crossOrigin?: CrossOri
       write(source, target, status, preparedLines(headersFor(source)) + lines + about, body)
     }
 
+    // Kept: started, whenAllEnded. Requests that were started without a fiber. Several nodes: its own: a shutdown waits for them.
     /** Requests started without a fiber that are not answered yet. */
     const started = new Set<Found>()
     let whenAllEnded = (): void => {}
@@ -311,7 +316,7 @@ export const OutermostMiddleware = HttpRouter.middleware(
   Effect.flatMap(Settings, ({ docs, playerOrigins }) =>
     makeOutermostMiddleware(
       routesOf(RoutedApi, docs ? [...healthPaths, ...documentPaths] : healthPaths),
-      makeCrossOrigin(playerOrigins)
+      { crossOrigin: makeCrossOrigin(playerOrigins) }
     )),
   { global: true }
 )

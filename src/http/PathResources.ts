@@ -1,11 +1,11 @@
+/** Existence of the resources of a path. */
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import type { Refusal } from "../domain/Refusal.ts"
 import { orTryAgain } from "../store/Rows.ts"
 
 /**
- * Existence of the resources of a path. Checked only for malformed requests: one about another operator's player is answered as one
- * about a missing player.
+ * Checked only for malformed requests: one about another operator's player is answered as one about a missing player.
  */
 export class PathResources extends Context.Service<PathResources, {
   readonly hasPlayer: (operatorId: number, playerId: number) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>

@@ -1,6 +1,6 @@
 /**
  * Calls of game providers in any protocol, served from Node.js's request directly, because the router and the response pipeline take more processor
- * time of a bet than all other work (`docs/decisions/0043-provider-protocols.md`).
+ * time of a bet than all other work (`docs/decisions/0041-one-way-through-http.md`).
  *
  * Every request below the address of an entry point goes here, whatever its form. The provider's protocol reads it and words the answer, its form of
  * *try again* included.
@@ -22,7 +22,7 @@ import { makeContain, makeWriteAnswer } from "./AnswerWriter.ts"
 import { AuthenticationFailures } from "./AuthenticationFailures.ts"
 import { Drain } from "./Drain.ts"
 import { type Admission, type Admitted, type EntryPoint, openCall, type OpenedCall } from "./EntryPoint.ts"
-import { channel, decodeCall, encodeCall, serveFormerCalls } from "./ForwardedCalls.ts"
+import { channel, decodeCall, encodeCall } from "./ForwardedCalls.ts"
 import { refuseUnanswered, servedBy } from "./Forwarding.ts"
 import { CurrentLaneRequest, type LaneRequest } from "./LogFields.ts"
 import { readBody, readBounded } from "./RequestBody.ts"
@@ -175,7 +175,7 @@ export class ProviderLane
 
         const logDefect = (id: string, method: string, route: string, cause: Cause.Cause<unknown>): void => {
           fork(
-            Effect.logError("request failed", cause).pipe(
+            Effect.logError("provider call failed", cause).pipe(
               Effect.annotateLogs({ request_id: id, method, path: route })
             )
           )
@@ -242,19 +242,9 @@ export class ProviderLane
             )
           }
           const message = { head: sent, body: body.toString("latin1") }
-          forwarder.post(playerId, channel, message, { isRepeatable: true }, (exit) => {
-            const failure = Exit.findErrorOption(exit)
-            if (failure._tag === "None" || failure.value.because !== "unserved") {
-              return contain(target, () => conclude(exit))
-            }
-            // a node of the version before
-            const { answerOf, channel, write } = request.entry.formerForm
-            const former = write(head, headers, idOf(request), body)
-            forwarder.post(playerId, channel, former, { isRepeatable: true }, (answered) => {
-              contain(target, () =>
-                conclude(Exit.map(answered, (answer) => ({ ...answer, head: linesOfAnswer(answerOf(answer)) }))))
-            })
-          })
+          forwarder.post(playerId, channel, message, { isRepeatable: true }, (exit) =>
+            contain(target, () =>
+              conclude(exit)))
         }
 
         /** Answers a call that was read, and notes it. */
@@ -285,8 +275,9 @@ export class ProviderLane
             idOf(request), (outcome) => {
             const elsewhere = elsewhereIn(outcome)
             contain(target, () => {
-              if (elsewhere === undefined) answerOutcome(request, asked, outcome)
-              else forward(request, asked, elsewhere, body)
+              if (elsewhere === undefined) {
+                answerOutcome(request, asked, outcome)
+              } else forward(request, asked, elsewhere, body)
             })
           })
         }
@@ -297,28 +288,35 @@ export class ProviderLane
           id: string,
           admission: Admission<Provider>,
           body: Buffer,
-          done: (answer: Answer | typeof notOwned) => void,
-          headOf = linesOfAnswer
+          done: (answer: Answer | typeof notOwned) => void
         ): void => {
           const startedAt = clock.monotonicTimeNanosUnsafe()
           // keys and settings differ while one of the nodes has the old ones cached
           const received = admission._tag === "Admitted" ? admission.receive(body) : undefined
-          if (admission._tag !== "Admitted" || received?._tag !== "Call") return done(notOwned)
+          if (admission._tag !== "Admitted" || received?._tag !== "Call") {
+            return done(notOwned)
+          }
           const { provider } = admission
-          perform(opened, provider, received, () => id, (outcome) => {
-            if (elsewhereIn(outcome) !== undefined) return done(notOwned)
+          perform(opened, provider, received, () =>
+            id, (outcome) => {
+            if (elsewhereIn(outcome) !== undefined) {
+              return done(notOwned)
+            }
             const answer = received.render(outcome)
             const latencyMs = Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
             calls.note(provider, { at: opened.head.now, received, outcome, answer, latencyMs })
-            done({ status: answer.status, head: headOf(answer), body: answer.body })
+            done({ status: answer.status, head: linesOfAnswer(answer), body: answer.body })
           })
         }
 
         forwarder.serve(channel, ({ body, head }, done) => {
           const { address, headers, id, method, now, target } = decodeCall(head)
           const entry = entryPointOf(target)
-          if (entry === undefined) return done(notOwned)
-          const header = (name: string) => headers[name]
+          if (entry === undefined) {
+            return done(notOwned)
+          }
+          const header = (name: string) =>
+            headers[name]
           const opened = openCall(entry, { method, target, header, now, address: () => address })
           const bytes = Buffer.from(body, "latin1")
           const { admission } = opened.incoming
@@ -327,8 +325,6 @@ export class ProviderLane
             Exit.isSuccess(exit) ? serveForwarded(opened, id, exit.value, bytes, done) : done(notOwned)
           )
         })
-
-        serveFormerCalls(entryPoints, forwarder, clock, fork, serveForwarded)
 
         /** Answers what the protocol answers alone. */
         const answerAlone = (request: AdmittedRequest<Provider>, received: AnsweredAlone): void => {

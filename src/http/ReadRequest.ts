@@ -1,3 +1,4 @@
+/** Request whose body is in memory. */
 import { Effect, Inspectable, Option, Stream } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import type { IncomingHttpHeaders } from "node:http"
@@ -11,7 +12,6 @@ interface Source {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** A request whose body is in memory. */
 export class ReadRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: typeof HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: typeof HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId

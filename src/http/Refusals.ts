@@ -8,7 +8,7 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { plainAnswerHeaders } from "./AnswerHeaders.ts"
 import { RequestIds } from "./RequestIds.ts"
 
-const bodyCutOff = refuse("INVALID_REQUEST", "The body could not be read to its end.")
+const bodyCutOff = refuse("INVALID_REQUEST", "The body ended before it was complete.")
 
 export const isRefusal = (value: unknown): value is Refusal =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refusal"
@@ -70,7 +70,7 @@ const isSchemaError = (error: unknown): error is HttpApiError.HttpApiSchemaError
 /** A defect without secrets: for an answer that violates its schema, the path and not the value. */
 const describe = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> | string => {
   const error = Cause.squash(cause)
-  return isSchemaError(error) ? `the answer has another form than its schema: ${error.cause.message}` : cause
+  return isSchemaError(error) ? `the response does not match its schema: ${error.cause.message}` : cause
 }
 
 /** Answers a failure: a refusal as itself, anything else as SERVER_ERROR with the reason in the log only. Interruptions propagate. */

@@ -1,5 +1,7 @@
+/** Readers of request bodies, by length or up to a maximum, without Node.js's `end` event where the length is known. */
 import type { IncomingMessage } from "node:http"
 
+// Kept: none. An empty body. Several nodes: constant.
 const none = Buffer.alloc(0)
 
 /** Passes a body of this length to `use` at its last byte, before Node.js's `end` event. A truncated body is never passed. */

@@ -1,8 +1,8 @@
+/** Bytes of a request's body; empty when it cannot be read, which the decoder reports. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ReadRequest } from "./ReadRequest.ts"
 
-/** Bytes of a request's body; empty when it cannot be read, which the decoder reports. */
 export const bytesOrNone = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
   request instanceof ReadRequest ? Effect.succeed(request.body) : Effect.match(request.arrayBuffer, {
     onSuccess: (buffer) => new Uint8Array(buffer),

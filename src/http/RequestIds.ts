@@ -1,3 +1,4 @@
+/** Request ids: the caller's `X-Request-Id` if acceptable, else one that is unique across processes and restarts. */
 import { Context, Effect, Layer } from "effect"
 import type { IncomingMessage } from "node:http"
 import { Entropy } from "../platform/Entropy.ts"
@@ -17,7 +18,6 @@ export const namedBy = (source: IncomingMessage): Named => {
   return { source, headers: { "x-request-id": typeof id === "string" ? id : undefined } }
 }
 
-/** Request ids: the caller's `X-Request-Id` if acceptable, else one that is unique across processes and restarts. */
 export class RequestIds extends Context.Service<RequestIds, {
   /** Stable id of a request. */
   readonly of: (request: Named) => string
@@ -31,6 +31,7 @@ export class RequestIds extends Context.Service<RequestIds, {
     Effect.gen(function*() {
       const entropy = yield* Entropy
       const prefix = entropy.token("req_", 12)
+      // Kept: given, count. Request ids: a random prefix of the process and a number. Several nodes: its own; a request that is sent on keeps its id.
       const given = new WeakMap<object, string>()
       let count = 0
 

@@ -1,3 +1,4 @@
+/** Durations of requests: one histogram per route, method and status. */
 import { Context, Effect, Layer, Metric } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"
 
@@ -15,8 +16,7 @@ const durationOf = (attributes: Metric.Metric.AttributeSet) =>
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 /**
- * Durations of requests: one histogram per route, method and status. The route is the path template, `none` for all unknown paths,
- * so that the number of series is bounded.
+ * The route of a series is the path template, `none` for all unknown paths, so that the number of series is bounded.
  */
 export class RequestMetrics extends Context.Service<RequestMetrics, {
   /** `nanoseconds` is the time from the first byte to the answer. */
@@ -26,6 +26,7 @@ export class RequestMetrics extends Context.Service<RequestMetrics, {
     RequestMetrics,
     Effect.contextWith((context: Context.Context<never>) =>
       Effect.sync(() => {
+        // Kept: routes. Series of the metrics. Several nodes: its own: metrics are of a node.
         /** By route, then by a number that combines status and method. */
         const routes = new Map<string, Map<number, (seconds: number) => void>>()
         return {

@@ -1,3 +1,4 @@
+/** Request bodies read before authentication: those covered by a signature, and small ones of players and of sign-in. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
@@ -13,8 +14,7 @@ const noBody = Effect.succeed(new Uint8Array(0))
 type BodyRefusal = Refusal<"INVALID_REQUEST" | "TRY_AGAIN" | "RATE_LIMITED">
 
 /**
- * Raw body covered by a signature, empty for reads. The caller is not yet authenticated: a large body needs a reservation, and a refusal counts against
- * its address.
+ * Raw body covered by a signature, empty for reads. A large body needs a reservation, and a refusal counts against the caller's address.
  */
 export const signedBody = (
   request: HttpServerRequest.HttpServerRequest,

@@ -1,4 +1,4 @@
-/** Calls of the staff API that tell staff of players and leave a line in the audit log, derived from their declared answers. */
+/** Staff API calls that disclose data of players and are audited, derived from their declared responses. */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { tellsOfPlayers } from "../contract/common/Annotations.ts"

@@ -73,6 +73,8 @@ export class AuditLog extends Context.Service<AuditLog, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
+      // the real one: that of a request is its operator's
+      const clock = yield* Clock.Clock
       const chain = yield* Chain
 
       const change = <A, E>(
@@ -90,7 +92,7 @@ export class AuditLog extends Context.Service<AuditLog, {
             Effect.sync(() => {
               lines.push({
                 id,
-                at: now,
+                at: clock.currentTimeMillisUnsafe(),
                 actor: actor.label,
                 action: entry.action,
                 operatorId: entry.operatorId ?? null,

@@ -22,9 +22,14 @@ const tables = {
   player_bonus: ["player_bonuses", "There is no such bonus."],
   promo: ["promo_codes", "There is no such promo code."],
   free_rounds: ["free_rounds", "There are no such free rounds."],
+  obligation: ["obligations", "There is no such obligation."],
   correction: ["corrections", "There is no such correction."],
+  run: ["import_runs", "There is no such import."],
   webhook: ["webhook_endpoints", "There is no such webhook."],
-  delivery: ["webhook_deliveries", "There is no such delivery."]
+  delivery: ["webhook_deliveries", "There is no such delivery."],
+  case: ["cases", "There is no such case."],
+  screening: ["register_connections", "There is no such screening."],
+  register: ["register_connections", "There is no such register."]
 } as const
 
 /** The records that a request may name. */
@@ -57,6 +62,8 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "round",
   "transaction",
   "q",
+  // licensees, whose operators only staff of all operators may group
+  "licensee",
   // jurisdictions, which operators share
   "code",
   "version",
@@ -68,6 +75,8 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   // filters and bounds
   "rule",
   "status",
+  // whether a verification begins anew
+  "all",
   "state",
   "type",
   "wallet",
@@ -83,6 +92,8 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "created_from",
   "created_to",
   "older_than_hours",
+  "format",
+  "at",
   "include_test_players",
   "action",
   "staff",
@@ -94,6 +105,8 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "starting_with",
   "kind",
   "result",
+  "verdict",
+  "event",
   "currency",
   "min_amount",
   "max_amount",
@@ -106,7 +119,8 @@ export const withoutTarget: ReadonlySet<string> = new Set([
   "page",
   "per_page",
   "limit",
-  "cursor"
+  "cursor",
+  "after"
 ])
 
 /**

@@ -28,7 +28,8 @@ export const makeReferences = Effect.map(SqlClient.SqlClient, (sql) => {
         if (!isStorable(reference)) return yield* Effect.fail(notFound)
         const row = yield* oneOf(idRows(
           sql`SELECT id FROM ${sql(table)}
-            WHERE ${id === undefined ? sql`slug = ${reference}` : sql`id = ${id}`}`
+            WHERE ${id === undefined ? sql`slug = ${reference}` : sql`id = ${id}`}
+              ${table === "operators" ? sql`AND archived_at IS NULL` : sql``}`
         ))
         return row === undefined ? yield* Effect.fail(notFound) : row.id
       }

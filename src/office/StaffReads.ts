@@ -1,6 +1,6 @@
 /**
- * Audit of reads by staff: of what tells of players and of streams one line an hour for the same actor, action and record, so that browsing is
- * visible and the log does not grow with every page; of documents each. Which reads these are is in `http/StaffReadTerms.ts`.
+ * Audit of reads by staff: one line an hour for the same actor, action and record where data of players or a stream is read, so that browsing is
+ * visible and the log does not grow with every page; one line for each document. The audited calls are declared in `http/StaffReadTerms.ts`.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -25,7 +25,8 @@ const presence = rowsOf(Schema.Struct({ isThere: Schema.Boolean }))
 const tables = {
   player: ["players", "id"],
   payment: ["payment_requests", "player_id"],
-  alert: ["compliance_alerts", "player_id"]
+  alert: ["compliance_alerts", "player_id"],
+  case: ["cases", "player_id"]
 } as const
 
 const isOfPlayer = (name: string | undefined): name is keyof typeof tables =>
@@ -80,6 +81,7 @@ export class StaffReads extends Context.Service<StaffReads, {
           ))),
           (found) => found?.isThere === true
         )
+      // Kept: noted. Reads of what tells of players, noted in this hour. Several nodes: its own: one line an hour and node.
       /** When each read was noted, the oldest first. */
       const noted = new Map<string, number>()
 

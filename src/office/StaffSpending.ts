@@ -1,6 +1,6 @@
 /**
  * Daily budgets of staff: maximum of bonuses and corrections by one person without approval, per operator and in its currency
- * (`docs/decisions/0030-four-eyes.md`). Reserved before execution, so that concurrent actions cannot exceed the budget.
+ * (`docs/decisions/0021-staff.md`). Reserved before execution, so that concurrent actions cannot exceed the budget.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -112,8 +112,8 @@ export class StaffSpending extends Context.Service<StaffSpending, {
         return yield* Effect.fail(refuse(
           "LIMIT_EXCEEDED",
           value === null
-            ? "There is no exchange rate that says what this is of your daily budget."
-            : "Your daily budget does not reach that far.",
+            ? "There is no exchange rate to count this amount against your daily budget."
+            : "This amount exceeds the rest of your daily budget.",
           { limit: "daily_budget", value: budget, used, resets_at: iso(windowEnd("day", now)) }
         ))
       })

@@ -8,7 +8,9 @@ import { BackofficeApi } from "../contract/StaffApi.ts"
 import { type FieldKind, fieldKindOf } from "../contract/common/FieldKind.ts"
 import { type FormField, formFieldsOf, type ShownField, shownFieldsOf } from "../contract/common/FormField.ts"
 import { minorDigits } from "../domain/Standards.ts"
+import { settingFieldsOf } from "../protocols/Protocol.ts"
 import { protocols } from "../protocols/Protocols.ts"
+import { registers } from "../registers/Registers.ts"
 import { innerPages, pages } from "./app/pages.ts"
 
 /** Generates method, path, and the fields of query, body and answer of every endpoint without the Schemas that declare them, and the digits of currencies. */
@@ -55,15 +57,23 @@ const staffApi = (): Plugin => {
   }
 }
 
-/** Generates the settings of the vendors' protocols without the protocols. */
-const vendorProtocols = (): Plugin => {
+/** Generates the settings of the vendors' protocols, and of registers, without either. */
+const settingsForms = (): Plugin => {
   const name = "virtual:protocols"
   return {
     name: "protocols",
     resolveId: (id) => id === name ? `\0${name}` : null,
     load: (id) =>
       id === `\0${name}`
-        ? `export const protocols = ${JSON.stringify(protocols.map(({ fields, name }) => ({ name, fields })))}`
+        ? `export const protocols = ${JSON.stringify(protocols.map(({ fields, name }) => ({ name, fields })))}
+export const registers = ${
+          JSON.stringify(
+            Object.values(registers).map(({ form, kind, secrets }) => ({
+              name: kind,
+              fields: settingFieldsOf(form, secrets)
+            }))
+          )
+        }`
         : null
   }
 }
@@ -79,7 +89,7 @@ const addresses = (): Plugin => ({
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), staffApi(), vendorProtocols(), addresses()],
+  plugins: [react(), staffApi(), settingsForms(), addresses()],
   build: {
     outDir: join(import.meta.dirname, "../../dist/pages"),
     emptyOutDir: true,

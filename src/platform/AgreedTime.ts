@@ -1,6 +1,6 @@
 /**
  * Time that two clocks agree on, the process's and PostgreSQL's (`docs/decisions/0016-scheduler.md`). Between two readings it goes on by the monotonic
- * clock, so that setting either of them changes nothing. What it is off it makes up for slowly, so that it never goes back.
+ * clock, so that setting either of them changes nothing. A deviation is corrected gradually, so that time never goes back.
  */
 
 /** Three clocks, read at one moment; milliseconds. */

@@ -81,6 +81,20 @@ export const listFrom = <const Word extends string>(name: string, known: Readonl
     (given) => `Expected some of ${known.join(", ")}, got ${given.join(", ")}`
   ))
 
+/** Comma-separated records, the fields of each by colons. */
+export const recordsFrom = (name: string, fields: ReadonlyArray<string>, description: string) =>
+  text(name, `${description}, like ${fields.join(":")}, comma-separated`).pipe(Flag.filterMap(
+    (value): Option.Option<ReadonlyArray<{ readonly [field: string]: string }>> => {
+      const records = words(value).map((word) => word.split(":"))
+      return records.every((record) => record.length === fields.length)
+        ? Option.some(
+          records.map((record) => Object.fromEntries(fields.map((field, index) => [field, record[index] ?? ""])))
+        )
+        : Option.none()
+    },
+    (value) => `Expected ${fields.join(":")}, got ${value}`
+  ))
+
 /** Comma-separated ids. */
 export const idsOf = (name: string, description: string) =>
   text(name, `${description}, comma-separated`).pipe(Flag.filterMap(

@@ -19,6 +19,7 @@ export const makeConcurrencyLimit = (
   { maxRunning, maxWait, maxWaiting }: ConcurrencyOptions
 ): Effect.Effect<ConcurrencyLimit> =>
   Effect.map(Semaphore.make(maxRunning), (semaphore) => {
+    // Kept: waiting. Waiting reports and hashes of passwords. Several nodes: its own.
     let waiting = 0
     const enqueue = <A, E, R, E2>(work: Effect.Effect<A, E, R>, refusal: E2): Effect.Effect<A, E | E2, R> => {
       if (waiting >= maxWaiting) return Effect.fail(refusal)

@@ -1,3 +1,4 @@
+/** Connections to PostgreSQL, in pools by purpose: commits, what bets look up, reads of whole tables, and everything else. */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Predicate, Redacted, Result, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -67,8 +68,7 @@ export class JournalClient extends Context.Service<JournalClient, SqlClient.SqlC
 
 /**
  * Connections for what a bet may need beside its commit (loads, look-ups, keys, games, ids, the readiness probe) and for frequent reads by key (profiles,
- * pages of ledgers). Separate from the general pool, so
- * that reports, searches and verifications never delay them. The planner is restricted as on the journal's connections.
+ * pages of ledgers, what a registration is compared with). Separate from the general pool, so that reports, searches and verifications never delay them. The planner is restricted as on the journal's connections.
  */
 export class ServingClient extends Context.Service<ServingClient, SqlClient.SqlClient>()(
   "pitboss/platform/ServingClient"
@@ -176,11 +176,21 @@ const journal = (url: Redacted.Redacted, maxConnections: number, process: string
   }
 })
 
+/** Connections of each pool of a service. A service alone opens none for a cluster; the owner's is for the start. */
+export const poolConnections = {
+  general: 10,
+  reports: reportConnections,
+  serving: 6,
+  journal: 3,
+  cluster: 2,
+  owner: 1
+} as const
+
 /** Cluster membership and its locks: a single connection holds the locks for the life of the process. */
 const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss-cluster",
-  maxConnections: 2,
+  maxConnections: poolConnections.cluster,
   startupParameters: { statement_timeout: "2s", timezone: "UTC" }
 })
 
@@ -251,7 +261,7 @@ export const layerOwnerClient = (url: Redacted.Redacted) =>
   PgClient.layerFrom(
     Effect.flatMap(
       untilReachable(primaryOf(url)),
-      (primary) => openPool({ ...general(primary, 1), applicationName: "pitboss-owner" })
+      (primary) => openPool({ ...general(primary, poolConnections.owner), applicationName: "pitboss-owner" })
     )
   )
 
@@ -313,13 +323,13 @@ export const refuseServer = (
   if (facts.version < 150_000) {
     return `PostgreSQL 15 or later is needed, this is ${Math.floor(facts.version / 10_000)}`
   }
-  if (facts.readOnly !== "off") return "the database only reads (a standby?), a primary is needed"
+  if (facts.readOnly !== "off") return "the database is read-only (a standby?), a primary is needed"
   // Our sessions request `on`; a pooler in between may drop that. `remote_apply` is stronger.
   if (facts.synchronousCommit !== "on" && facts.synchronousCommit !== "remote_apply") {
     return `synchronous_commit must be on for the service's sessions, it is ${facts.synchronousCommit}`
   }
   if (!facts.hasCollations) {
-    return "the server has no collations of ICU, by which names are sorted: use a PostgreSQL that is built with ICU, as all packages are; where this " +
+    return "the server has no ICU collations, which names are sorted by: use a PostgreSQL that is built with ICU, as all packages are; where this " +
       "one is, run SELECT pg_import_system_collations('pg_catalog') in the database as its superuser"
   }
   if (facts.fsync !== "on" && !options.allowFsyncOff) return "the server runs with fsync off and would lose money"
@@ -341,8 +351,10 @@ export const verifyServer = Effect.fn("verifyServer")(function*(options: { reado
   })(undefined).pipe(
     Effect.catchTags({
       SqlError: (error) => Effect.fail(unreachable(error)),
-      SchemaError: () => Effect.fail(new StartupError({ message: "the database does not say what it is" })),
-      NoSuchElementError: () => Effect.fail(new StartupError({ message: "the database does not say what it is" }))
+      SchemaError: () =>
+        Effect.fail(new StartupError({ message: "the settings of the database server cannot be read" })),
+      NoSuchElementError: () =>
+        Effect.fail(new StartupError({ message: "the settings of the database server cannot be read" }))
     })
   )
   const refusal = refuseServer(facts, options)
@@ -367,7 +379,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
     const { url } = yield* DatabaseUrl
     const { token } = yield* Effect.provide(Entropy, Entropy.layer)
     const process = token("", 8)
-    const connections = options.maxConnections ?? 10
+    const connections = options.maxConnections ?? poolConnections.general
     const hosts = Layer.effect(DatabaseHosts, untilReachable(followPrimary(url)))
     const open = (config: PgClient.PgPoolConfig) =>
       Effect.flatMap(DatabaseHosts, ({ onPrimary }) => openPool(onPrimary(config)))
@@ -387,12 +399,14 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
           (client) => withAcquirer(client, Effect.tap(client.reserve, lowerPriority))
         )
       ).pipe(Layer.provide(Reactivity.layer)),
-      Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? 6, process))).pipe(
-        Layer.provide(Reactivity.layer)
-      ),
-      Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? 3, process))).pipe(
-        Layer.provide(Reactivity.layer)
-      )
+      Layer.effect(ServingClient, open(serving(url, options.maxServingConnections ?? poolConnections.serving, process)))
+        .pipe(
+          Layer.provide(Reactivity.layer)
+        ),
+      Layer.effect(JournalClient, open(journal(url, options.maxJournalConnections ?? poolConnections.journal, process)))
+        .pipe(
+          Layer.provide(Reactivity.layer)
+        )
     ).pipe(Layer.provideMerge(hosts))
     return Layer.effectDiscard(verifyServer({ allowFsyncOff: options.allowFsyncOff ?? false })).pipe(
       Layer.provideMerge(clients)
@@ -423,7 +437,7 @@ export const layerRightsWarning = Layer.effectDiscard(
     )
   }).pipe(Effect.catchTags({
     SqlError: (error) => Effect.fail(unreachable(error)),
-    SchemaError: () => Effect.fail(new StartupError({ message: "the database does not say what its roles may do" }))
+    SchemaError: () => Effect.fail(new StartupError({ message: "the rights of the database role cannot be read" }))
   }))
 )
 

@@ -123,7 +123,7 @@ export const followPrimary = Effect.fnUntraced(function*(
     if (found === primary) return
     const former = primary
     primary = found
-    yield* Effect.annotateLogs(Effect.logWarning("database has another primary"), {
+    yield* Effect.annotateLogs(Effect.logWarning("database primary changed"), {
       former: new URL(former).host,
       primary: new URL(found).host
     })

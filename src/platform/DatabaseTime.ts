@@ -85,6 +85,8 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   const { clocks, read, toleranceMs } = options
   const base = yield* Clock.Clock
 
+  // Kept: time, last, sleptMs, warnedAt. Time of the service, and the last reading of clocks. Several nodes: PostgreSQL's in all of them; one whose
+  // clock differs gives its players away.
   /** Time that the machine slept, which its monotonic clock does not count. */
   let sleptMs = 0
   const measureSleep = (): void => {
@@ -150,7 +152,7 @@ export const makeDatabaseTime = Effect.fnUntraced(function*<E extends { readonly
   if (!isSettled()) {
     yield* Effect.annotateLogs(
       Effect.logWarning(
-        "time far from the newest in the database: nothing is done that cannot be undone for five minutes"
+        "clock is far from the last time recorded in the database: deletions, expiry and report totals are suspended for five minutes"
       ),
       { ahead_seconds: (time.startMs - time.known.settledMs) / 1000 }
     )
@@ -204,6 +206,8 @@ export const layerDatabaseTime = (settledJob: string) =>
       clocks: { processMs: Date.now, monotonicMs: () => performance.now(), uptimeMs: () => Os.uptime() * 1000 },
       read: ask(undefined)
     }).pipe(
-      Effect.mapError(({ message }) => new StartupError({ message: `the database does not tell its time: ${message}` }))
+      Effect.mapError(({ message }) =>
+        new StartupError({ message: `the time of the database cannot be read: ${message}` })
+      )
     )
   }))

@@ -1,3 +1,4 @@
+/** Cryptographic randomness for keys, tokens, nonces and game seeds. */
 import { Context, Layer } from "effect"
 import * as Crypto from "node:crypto"
 
@@ -6,8 +7,16 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** 248 is the largest multiple of 62 in a byte: larger bytes are rejected, so that all characters are equally likely. */
 const bound = 248
 
+/** A version 4 UUID of 16 random bytes. */
+const uuidOf = (bytes: Uint8Array): string => {
+  const digits = Buffer.from(bytes)
+  digits.writeUInt8((digits.readUInt8(6) & 0x0f) | 0x40, 6)
+  digits.writeUInt8((digits.readUInt8(8) & 0x3f) | 0x80, 8)
+  return digits.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
+}
+
 /**
- * Cryptographic randomness for keys, tokens, nonces and game seeds. A service, so that a run can be replayed from a seed.
+ * A service, so that a run can be replayed from a seed.
  *
  *     const entropy = yield* Entropy
  *     const token = entropy.token("pbs_", 40) // "pbs_" and 40 characters of 0-9A-Za-z
@@ -17,6 +26,8 @@ export class Entropy extends Context.Service<Entropy, {
   readonly bytes: (count: number) => Uint8Array
   /** `prefix` followed by `length` characters of 0-9A-Za-z; 22 of them carry 130 bits. */
   readonly token: (prefix: string, length: number) => string
+  /** A version 4 UUID. */
+  readonly uuid: () => string
 }>()("pitboss/platform/Entropy") {
   /** Builds the service on any source of random bytes. */
   static readonly fromBytes = (bytes: (count: number) => Uint8Array): Entropy["Service"] => ({
@@ -29,7 +40,8 @@ export class Entropy extends Context.Service<Entropy, {
         }
       }
       return prefix + text
-    }
+    },
+    uuid: () => uuidOf(bytes(16))
   })
 
   /** The operating system's generator. */

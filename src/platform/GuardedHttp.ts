@@ -24,6 +24,14 @@ export const connectionError = (cause: unknown): "dns" | "target_refused" | "con
     ? "too_large"
     : "connection"
 
+/** OpenSSL's and Node.js's codes for a certificate that was refused, by either side, or a failed handshake. */
+const certificateCodes =
+  /^(ERR_TLS_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|HOSTNAME_MISMATCH|ERR_SSL_|ERR_OSSL_)/
+
+/** True where TLS failed, not the way to the host: a certificate or a key is wrong. */
+export const isCertificateError = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" && certificateCodes.test(cause.code)
+
 interface GuardedOptions {
   /** Allows the own network. */
   readonly allowInsecure: boolean
@@ -31,12 +39,19 @@ interface GuardedOptions {
   readonly maxAnswerBytes: number
   /** Maximum connections per host; undefined: unlimited. */
   readonly connections?: number
+  /** PEM texts: a certificate of this client with its key, and the authority to trust instead of the known ones. */
+  readonly tls?: {
+    readonly cert?: string | undefined
+    readonly key?: string | undefined
+    readonly ca?: string | undefined
+  }
 }
 
 /** Client with a connection pool of its own. It does not follow redirects; time-outs are up to the caller. */
 export const makeGuardedClient = Effect.fnUntraced(
-  function*({ allowInsecure, connections, maxAnswerBytes }: GuardedOptions) {
+  function*({ allowInsecure, connections, maxAnswerBytes, tls = {} }: GuardedOptions) {
     const { resolve } = yield* Resolver
+    // Kept: run. Fibers that look up names. Several nodes: its own.
     const run = yield* FiberSet.makeRuntime<never>()
 
     /** Connects to the checked addresses, without a second look-up. */
@@ -55,7 +70,7 @@ export const makeGuardedClient = Effect.fnUntraced(
       }))
     }
 
-    const connect = Undici.buildConnector({ lookup, timeout: 5000, allowH2: false })
+    const connect = Undici.buildConnector({ ...tls, lookup, timeout: 5000, allowH2: false })
 
     const dispatcher = yield* NodeHttpClient.makeDispatcherOptions({
       // an IP address in the URL is not looked up, so it is checked here

@@ -1,8 +1,9 @@
+/** Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. */
 import { Context, Deferred, Effect, FiberSet, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { describeSqlError, ServingClient } from "./Database.ts"
 
-/** Ids per `nextval` of the sequence; equals the migration's `INCREMENT`. */
+/** Ids per `nextval` of the sequence; equals the `INCREMENT` of `ids`. */
 const blockSize = 4096
 
 /** Blocks per refill. */
@@ -22,9 +23,8 @@ interface Block {
 }
 
 /**
- * Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. Allocated from a PostgreSQL
- * sequence in blocks, the first before the service is ready, the others before those in memory run out. Blocks of different services interleave: ids
- * that have to rise over all of them need {@link reserveNewest} or {@link renew}.
+ * Allocated from a PostgreSQL sequence in blocks, the first before the service is ready, the others before those in memory run out. Blocks of different
+ * services interleave: ids that have to rise over all of them need {@link reserveNewest} or {@link renew}.
  */
 export class Ids extends Context.Service<Ids, {
   /** The first of `count` consecutive ids, `count` from 1 to 4096. */
@@ -49,6 +49,8 @@ export class Ids extends Context.Service<Ids, {
     Ids,
     Effect.gen(function*() {
       const sql = yield* ServingClient
+      // Kept: run, blocks, generation, held, refilling, next. Ids that this process may use. Several nodes: its own: the sequence gives each block to
+      // one. Ids of several nodes are no order, but a player's rise: who takes players over draws new blocks; ids of players are drawn one by one.
       const run = yield* FiberSet.makeRuntime<never>()
       const blocks: Array<Block> = []
       let generation = 0

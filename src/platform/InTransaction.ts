@@ -1,3 +1,4 @@
+/** Transactions that fail with their first failure. */
 import { Cause, Effect } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 
@@ -10,8 +11,8 @@ const commitFailure = <E>(cause: Cause.Cause<E>): Cause.Cause<E | SqlError.SqlEr
 }
 
 /**
- * Runs a transaction that fails with its first failure. When the connection breaks, the rollback fails as well, and `withTransaction` reports both as
- * a defect: a lost database would look like a defect of the service. The server rolls back by itself; the outcome of a commit without an answer is
+ * When the connection breaks, the rollback fails as well, and `withTransaction` reports both as a defect: a lost database would look like a defect
+ * of the service. The server rolls back by itself; the outcome of a commit without an answer is
  * unknown.
  *
  *     yield* inTransaction(sql)(Effect.andThen(sql`INSERT …`, sql`UPDATE …`))

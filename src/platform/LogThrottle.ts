@@ -1,12 +1,13 @@
+/** Throttle of a repeated log line, since during a failure every request would write it. */
 import { Clock, Effect } from "effect"
 import { monotonicClock } from "./MonotonicClock.ts"
 
 /**
- * Limits a repeated log line to one per `everyMs` milliseconds, since during a failure every request would write it. The line gets the number
- * suppressed since the last one.
+ * Limits a line to one per `everyMs` milliseconds. It gets the number suppressed since the last one.
  */
 export const makeLogThrottle = (everyMs: number) =>
   Effect.map(Effect.map(Clock.Clock, monotonicClock), (clock) => {
+    // Kept: lastAt, suppressed. Log lines that were held back. Several nodes: its own.
     let lastAt = Number.NEGATIVE_INFINITY
     let suppressed = 0
     return (line: (suppressed: number) => Effect.Effect<void>): Effect.Effect<void> =>

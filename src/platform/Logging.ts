@@ -15,7 +15,7 @@ export type LogFields = (context: Context.Context<never>) => { readonly [name: s
 const scrub = (text: string): string =>
   text
     .replaceAll(/[\w.+%-]+@[\w-]+(\.[\w-]+)+/g, "<e-mail>")
-    .replaceAll(/\b(pt|gs|pbs|sk_live|ps_live|whsec)_[A-Za-z0-9_-]{8,}/g, "$1_<secret>")
+    .replaceAll(/\b(pt|gs|pbs|sk_live|sk_test|ps_live|whsec)_[A-Za-z0-9_+/=-]{8,}/g, "$1_<secret>")
     .replaceAll(/(postgres(?:ql)?:\/\/[^:@/\s]+:)[^@\s]+@/g, "$1<secret>@")
     .replaceAll(/(Bearer )[^\s",}]+/g, "$1<secret>")
     // values of a duplicate or missing key

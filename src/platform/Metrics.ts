@@ -47,6 +47,7 @@ type Sample = readonly [attributes: Metric.Metric.AttributeSet, value: number]
 
 /** Sets all series of a gauge at once: series whose labels no longer apply are removed. */
 export const makeGaugeFamily = (metric: Metric.Gauge<number>) => {
+  // Kept: series, turn. Series of the metrics. Several nodes: its own.
   let series: ReadonlyArray<Metric.Metric<number, unknown>> = []
   // one scrape at a time: a concurrent one would leave stale series behind
   const turn = Semaphore.makeUnsafe(1)

@@ -1,3 +1,4 @@
+/** Migrations of the database: numbered files, each applied once and recorded with its checksum. */
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -6,6 +7,7 @@ import * as Path from "node:path"
 import { DatabaseUrl, describeSqlError, layerOwnerClient, verifyServer } from "./Database.ts"
 import { grantRights, roleOf } from "./Privileges.ts"
 import { StartupError } from "./StartupError.ts"
+import { version } from "./Version.ts"
 
 /** Numbered file of the migrations folder. */
 export interface Migration {
@@ -49,26 +51,72 @@ export const loadMigrations = Effect.fnUntraced(function*(folder: string) {
   return migrations
 })
 
-const Applied = Schema.Struct({ number: Schema.Int, name: Schema.String, checksum: Schema.String })
+/** Migration that the database records, with the release that applied it. */
+const Applied = Schema.Struct({
+  number: Schema.Int,
+  name: Schema.String,
+  checksum: Schema.String,
+  release: Schema.String
+})
 
-/** Conflict between the recorded migrations and the files, which prevents the start; undefined when there is none. */
-const conflict = (
+/** Migrations that a database records, in order. 0.1.0 did not record its release. Fails without the table, or with another one. */
+export const recordedMigrations = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  return yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Applied,
+    execute: () =>
+      sql`SELECT number, name, checksum, coalesce(to_jsonb(m) ->> 'release', '0.1.0') AS release
+        FROM schema_migrations m ORDER BY number`
+  })(undefined)
+})
+
+/** What prevents the start on a database, and what to do about it. */
+export interface MigrationConflict {
+  readonly problem: string
+  readonly remedy: string
+}
+
+/** Conflict between the recorded migrations, in order, and the files; undefined when there is none. */
+export const conflict = (
   recorded: ReadonlyArray<typeof Applied.Type>,
   migrations: ReadonlyArray<Migration>
-): string | undefined => {
-  for (const { checksum, name, number } of recorded) {
-    const file = migrations.find((migration) => migration.number === number)
-    if (file === undefined) return `the database has migration ${name}, which this release does not know`
-    if (file.checksum !== checksum) return `migration ${file.name} was changed after it had been applied`
+): MigrationConflict | undefined => {
+  const [baseline] = migrations
+  const [first] = recorded
+  const last = recorded.at(-1)
+  if (baseline === undefined || first === undefined || last === undefined) return undefined
+  if (first.name !== baseline.name) {
+    return {
+      problem: `the database is of release ${last.release} (migration ${last.name}), which ${version} cannot upgrade`,
+      remedy: "Start on an empty database, and bring the players by export and import (docs/moving.md)."
+    }
   }
-  const latest = recorded.at(-1)?.number ?? 0
-  const late = migrations.find(({ number }) => number < latest && !recorded.some((row) => row.number === number))
-  return late === undefined ? undefined : `migration ${late.name} comes before ones that are already applied`
+  for (const { checksum, number } of recorded) {
+    const file = migrations.find((migration) => migration.number === number)
+    if (file === undefined) {
+      return {
+        problem: `the database is of release ${last.release} (migration ${last.name}), which is later than ${version}`,
+        remedy: `Start release ${last.release} or a later one.`
+      }
+    }
+    if (file.checksum !== checksum) {
+      return {
+        problem: `migration ${file.name} was changed after it had been applied`,
+        remedy: "Start the release whose file it was."
+      }
+    }
+  }
+  const late = migrations.find(({ number }) => number < last.number && !recorded.some((row) => row.number === number))
+  return late === undefined ? undefined : {
+    problem: `migration ${late.name} comes before ones that are already applied`,
+    remedy: "Give it the next number."
+  }
 }
 
 /**
  * Applies the unrecorded migrations, each in one transaction with its record, and returns their names. Services that start together are serialised by
- * an advisory lock. An edited, unknown or late migration fails with a {@link StartupError} and nothing is applied.
+ * an advisory lock. A database from before 1.0.0, an edited, unknown or late migration fails with a {@link StartupError} and nothing is applied.
  */
 export const runMigrations = Effect.fn("runMigrations")(function*(migrations: ReadonlyArray<Migration>) {
   const sql = yield* SqlClient.SqlClient
@@ -83,17 +131,12 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
       return yield* work
     }))
 
-  const recorded = SqlSchema.findAll({
-    Request: Schema.Void,
-    Result: Applied,
-    execute: () => sql`SELECT number, name, checksum FROM schema_migrations ORDER BY number`
-  })
-
   yield* exclusively(
     sql.unsafe(`CREATE TABLE IF NOT EXISTS schema_migrations (
       number integer PRIMARY KEY,
       name text NOT NULL,
       checksum text NOT NULL,
+      release text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now()
     )`)
   ).pipe(Effect.mapError(failed("preparing the database")))
@@ -102,18 +145,18 @@ export const runMigrations = Effect.fn("runMigrations")(function*(migrations: Re
   for (const migration of migrations) {
     const done = yield* exclusively(Effect.gen(function*() {
       // Read again under the lock: another service may have migrated meanwhile.
-      const rows = yield* recorded(undefined)
-      const problem = conflict(rows, migrations)
-      if (problem !== undefined) return yield* new StartupError({ message: problem })
+      const rows = yield* recordedMigrations
+      const found = conflict(rows, migrations)
+      if (found !== undefined) return yield* new StartupError({ message: `${found.problem}. ${found.remedy}` })
       if (rows.some((row) => row.number === migration.number)) return false
       // one statement for the driver, whose protocol takes no scripts
       yield* sql.unsafe(`DO $migration$ BEGIN\n${migration.text}\nEND $migration$`).unprepared
-      yield* sql`INSERT INTO schema_migrations (number, name, checksum)
-        VALUES (${migration.number}, ${migration.name}, ${migration.checksum})`
+      yield* sql`INSERT INTO schema_migrations (number, name, checksum, release)
+        VALUES (${migration.number}, ${migration.name}, ${migration.checksum}, ${version})`
       return true
     })).pipe(Effect.catchTags({
       SqlError: (error) => Effect.fail(failed(`migration ${migration.name}`)(error)),
-      SchemaError: () => Effect.fail(new StartupError({ message: "schema_migrations is not what it should be" }))
+      SchemaError: () => Effect.fail(new StartupError({ message: "the table schema_migrations cannot be decoded" }))
     }))
     if (done) applied.push(migration.name)
   }
@@ -140,7 +183,7 @@ export const layerMigrationsWith = (options: { readonly allowFsyncOff: boolean }
             Effect.fail(
               new StartupError({ message: `granting the service's rights failed: ${describeSqlError(error)}` })
             ),
-          SchemaError: () => Effect.fail(new StartupError({ message: "the database does not list its tables" }))
+          SchemaError: () => Effect.fail(new StartupError({ message: "the tables of the database cannot be listed" }))
         }))
       })
       yield* Effect.provide(migrate, layerOwnerClient(ownerUrl ?? url))

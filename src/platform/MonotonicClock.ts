@@ -1,7 +1,8 @@
+/** Monotonic time for durations and time-outs, since the wall clock may be set. */
 import { Clock, Effect } from "effect"
 
 /**
- * Monotonic time for durations and time-outs, since the wall clock may be set. Only differences between instants are meaningful.
+ * Only differences between instants are meaningful.
  *
  *     const clock = monotonicClock(yield* Clock.Clock)
  */

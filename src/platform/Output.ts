@@ -45,6 +45,7 @@ const makeOutput = (stream: OutputStream): Output => {
   // unhandled, it would end the process, whoever wrote: Node.js and libraries write there as well
   stream.on("error", () => {})
   const descriptor = isFile(stream) ? stream.fd : undefined
+  // Kept: dropped, isTorn. Lines that could not be written, and whether the last one is whole. Several nodes: its own.
   let dropped = 0
   /** Whether the last text is there in part only: the next one begins a line. */
   let isTorn = false

@@ -23,13 +23,6 @@ export interface PersonalFields {
 
 const digestBytes = 16
 
-/** Prefix of a keyed fingerprint; earlier versions stored a bare SHA-256 of 32 bytes. */
-const keyedFingerprint = 2
-const bareBytes = 32
-
-/** Prefix of a keyed digest of a fact; bare ones of earlier versions are one byte shorter. */
-const keyedFact = 2
-
 export class PersonalData extends Context.Service<PersonalData, {
   /** Seals fields for one row; null when all are null. */
   readonly seal: (purpose: string, fields: PersonalFields) => Uint8Array | null
@@ -37,7 +30,7 @@ export class PersonalData extends Context.Service<PersonalData, {
   readonly open: (purpose: string, sealed: Uint8Array | null) => Effect.Effect<PersonalFields>
   /** Keyed digest of a value, for equality searches. */
   readonly digest: (kind: string, value: string) => Uint8Array
-  /** Stored form of a request's bare SHA-256; a stored form is returned unchanged. */
+  /** Stored form of a request's bare SHA-256. */
   readonly fingerprint: (bare: Uint8Array) => Uint8Array
   /** Stored form of a bare digest of a fact about a player. */
   readonly fact: (bare: Uint8Array) => Uint8Array
@@ -55,11 +48,11 @@ export class PersonalData extends Context.Service<PersonalData, {
       const unreadable = (purpose: string) =>
         Effect.as(
           throttle((others) =>
-            Effect.logError("personal data cannot be opened with this MASTER_KEY").pipe(
+            Effect.logError("personal data cannot be decrypted with this MASTER_KEY").pipe(
               Effect.annotateLogs({
                 purpose,
                 others,
-                remedy: "start with the MASTER_KEY it was sealed under, or MASTER_KEY_PREVIOUS"
+                remedy: "start with the MASTER_KEY it was encrypted with, or set that key as MASTER_KEY_PREVIOUS"
               })
             )
           ),
@@ -77,12 +70,8 @@ export class PersonalData extends Context.Service<PersonalData, {
               Effect.catch(() => unreadable(purpose))
             ),
         digest: (kind, value) => new Uint8Array(hmac(kind, value).subarray(0, digestBytes)),
-        fingerprint: (bare) =>
-          bare.length === bareBytes
-            ? new Uint8Array(Buffer.concat([Buffer.of(keyedFingerprint), hmac("fingerprint", bare)]))
-            : bare,
-        fact: (bare) =>
-          new Uint8Array(Buffer.concat([Buffer.of(keyedFact), hmac("fact", bare).subarray(0, digestBytes)]))
+        fingerprint: (bare) => new Uint8Array(hmac("fingerprint", bare)),
+        fact: (bare) => new Uint8Array(hmac("fact", bare).subarray(0, digestBytes))
       })
     })
   )

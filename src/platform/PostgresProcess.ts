@@ -1,3 +1,4 @@
+/** Processes of PostgreSQL: its server and tools, run as an unprivileged user, and the clean-up after a killed service. */
 import { Effect, Schedule, type Scope } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
@@ -14,6 +15,8 @@ export interface Launcher {
   readonly command: (program: string, args: ReadonlyArray<string>) => readonly [string, ReadonlyArray<string>]
   readonly uid: number | undefined
   readonly gid: number | undefined
+  /** Folders in which the programs find libraries before their own, as a path; none where theirs is complete. */
+  readonly libraries?: string | undefined
 }
 
 interface User {
@@ -37,17 +40,18 @@ const canRun = (launcher: Launcher, postgres: string, directory: string): boolea
   // PostgreSQL executes the program, checks that it is executable, and enters the data directory
   const script = "test -x \"$0\" && cd \"$1\" && \"$0\" --version >/dev/null"
   const [command, args] = launcher.command("/bin/sh", ["-c", script, postgres, directory])
-  return spawnSync(command, args, { ...credentials(launcher), cwd: "/", env: environment(), stdio: "ignore" })
+  return spawnSync(command, args, { ...credentials(launcher), cwd: "/", env: environment(launcher), stdio: "ignore" })
     .status === 0
 }
 
 /** Environment of PostgreSQL and its tools: SQL can read it, and the service's holds `MASTER_KEY` and `BACKOFFICE_TOKEN`. */
-const environment = (): NodeJS.ProcessEnv => {
+const environment = ({ libraries }: Launcher): NodeJS.ProcessEnv => {
   const kept = ["PATH", "TMPDIR", "SystemRoot"].flatMap((name) => {
     const value = process.env[name]
     return value === undefined ? [] : [[name, value]]
   })
-  return { ...Object.fromEntries(kept), LC_ALL: "C" }
+  const searched = process.platform === "darwin" ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH"
+  return { ...Object.fromEntries(kept), LC_ALL: "C", ...(libraries === undefined ? {} : { [searched]: libraries }) }
 }
 
 const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === undefined ? {} : { uid, gid }
@@ -56,17 +60,19 @@ const credentials = ({ gid, uid }: Launcher) => uid === undefined || gid === und
  * Finds a way to run PostgreSQL on `dataDirectory`, an existing folder. As root it drops to an unprivileged user; when that user cannot reach the
  * folder (a clone below a private home), it keeps the one capability that passes closed folders.
  */
-export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDirectory: string) {
+export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDirectory: string, libraries?: string) {
   const setpriv = process.platform === "linux" && spawnSync("setpriv", ["--version"], { stdio: "ignore" }).status === 0
   const withSetpriv = (flags: ReadonlyArray<string>): Launcher => ({
     command: (program, args) => ["setpriv", [...flags, "--pdeathsig", "INT", "--", program, ...args]],
     uid: undefined,
-    gid: undefined
+    gid: undefined,
+    libraries
   })
   const direct = (user: User | undefined): Launcher => ({
     command: (program, args) => [program, args],
     uid: user?.uid,
-    gid: user?.gid
+    gid: user?.gid,
+    libraries
   })
   if (process.getuid?.() !== 0) {
     const candidates = setpriv ? [withSetpriv([]), direct(undefined)] : [direct(undefined)]
@@ -82,7 +88,7 @@ export const findLauncher = Effect.fnUntraced(function*(postgres: string, dataDi
   yield* Effect.try({
     try: () => Fs.chownSync(dataDirectory, user.uid, user.gid),
     catch: (cause) =>
-      new StartupError({ message: `DATA_DIR: ${dataDirectory} cannot be given away (${String(cause)})` })
+      new StartupError({ message: `DATA_DIR: the owner of ${dataDirectory} cannot be changed (${String(cause)})` })
   })
   const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"]
   // Without this bit access(2) ignores the capability, and PostgreSQL asks access(2) about its own programs.
@@ -117,7 +123,7 @@ export const runTool = (launcher: Launcher, program: string, args: ReadonlyArray
     const child = spawn(command, words, {
       ...credentials(launcher),
       cwd: "/",
-      env: environment(),
+      env: environment(launcher),
       stdio: ["ignore", "ignore", "pipe"]
     })
     let output = ""
@@ -172,7 +178,7 @@ export const startServer = (
       const child = spawn(command, words, {
         ...credentials(launcher),
         cwd: "/",
-        env: environment(),
+        env: environment(launcher),
         stdio: ["ignore", "ignore", "pipe"],
         // own process group: Ctrl-C must reach only the service, which needs its database to drain
         detached: true

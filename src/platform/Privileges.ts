@@ -29,6 +29,11 @@ const rights: Readonly<Record<string, Rights>> = {
   bonus_liabilities: { fixed: columns("operator_id bonus_id currency is_test") },
   bonuses: { fixed: columns("id operator_id created_at") },
   bootstrap_retirement: appendOnly,
+  case_evidence: appendOnly,
+  case_notes: appendOnly,
+  case_orders: { delete: true, fixed: "all" },
+  case_reports: { fixed: columns("id case_id operator_id player_id reference created_at") },
+  cases: { fixed: columns("id operator_id player_id type opened_by occurrence created_at") },
   chain_links: appendOnly,
   chain_old_rows: { fixed: columns("id before_id") },
   chain_seal_heads: appendOnly,
@@ -39,9 +44,12 @@ const rights: Readonly<Record<string, Rights>> = {
   compliance_effects: { delete: true, fixed: columns("id kind player_id subject_id at") },
   compliance_settings: { fixed: columns("operator_id rule") },
   corrections: { fixed: columns("id operator_id player_id wallet amount currency reason requested_by requested_at") },
+  data_requests: { fixed: columns("id operator_id player_id type case_id created_by created_at due_at") },
   daily_players: { fixed: columns("operator_id day previous_day kind is_test shard") },
   daily_sums: { fixed: columns("operator_id day is_test currency exchange_rate_id provider_id is_live shard") },
-  events: { delete: true, fixed: columns("id operator_id player_id type created_at") },
+  event_positions: { fixed: columns("operator_id") },
+  event_sequences: { fixed: columns("player_id") },
+  events: { delete: true, fixed: columns("id operator_id player_id type created_at player_version") },
   exchange_rates: appendOnly,
   figure_funds: { fixed: columns("operator_id currency wallet") },
   figure_hours: { delete: true, fixed: "all" },
@@ -51,11 +59,17 @@ const rights: Readonly<Record<string, Rights>> = {
       "id operator_id player_id provider_id game_id reference rounds stake currency valid_until created_by created_at"
     )
   },
-  game_sessions: { fixed: columns("id player_id game_id mode platform ip opened_at expires_at") },
+  game_sessions: { fixed: columns("id player_id operator_id game_id mode platform ip opened_at expires_at") },
   game_sums: { delete: true, fixed: columns("operator_id day provider_id game_id is_test currency base") },
   game_sums_walk: { fixed: columns("name") },
   games: { fixed: columns("id provider_id created_at") },
   idempotency_keys: { delete: true, fixed: columns("scope key") },
+  import_checked_players: { delete: true, fixed: "all" },
+  import_chunks: { fixed: columns("run_id number operator_id") },
+  import_runs: { fixed: columns("id operator_id name file_sha256 sends_events") },
+  imported_players: {
+    fixed: columns("player_id operator_id run_id unverified_withdrawn lifetime_deposits lifetime_withdrawals")
+  },
   jobs: { fixed: columns("name") },
   kept_call_sizes: { fixed: columns("operator_id is_bet") },
   kept_calls: { delete: true, fixed: "all" },
@@ -65,9 +79,14 @@ const rights: Readonly<Record<string, Rights>> = {
   ledger_restores: {
     fixed: columns("id reason requested_by requested_at old_seal old_hash requested_end request_tag")
   },
-  obligations: { fixed: columns("id operator_id player_id kind gates created_at") },
-  operator_walk: { fixed: columns("name pages") },
-  operators: { fixed: columns("id created_at") },
+  ledger_verification: { fixed: columns("id") },
+  ledger_verified_players: { fixed: columns("player_id operator_id") },
+  licensee_comparisons: { delete: true, fixed: columns("id player_id") },
+  licensee_walks: { delete: true, fixed: columns("operator_id") },
+  licensees: { fixed: columns("id created_at") },
+  obligations: { fixed: columns("id operator_id player_id kind gates case_id created_at") },
+  operator_clocks: { fixed: columns("operator_id") },
+  operators: { fixed: columns("id is_sandbox created_at archived_at") },
   original_rounds: appendOnly,
   payment_counts: { delete: true, fixed: "all" },
   payment_methods: { fixed: columns("id operator_id created_at") },
@@ -76,31 +95,29 @@ const rights: Readonly<Record<string, Rights>> = {
   },
   player_bonuses: {
     fixed: columns(
-      "id operator_id player_id bonus_id name type amount wager_requirement max_bet max_conversion valid_days contributions created_at"
+      "id operator_id player_id bonus_id name type amount wager_requirement max_bet max_conversion valid_days contributions created_at imported_balance imported_wagered"
     )
   },
   player_counts: { delete: true, fixed: "all" },
-  personal_data_walk: { fixed: columns("name") },
   player_facts: { fixed: columns("operator_id kind player_id number") },
   player_notes: appendOnly,
   players: {
     fixed: columns(
-      "id operator_id username currency is_test registration_source registration_ip registration_promo_code registration_affiliate_id registration_btag terms_version terms_accepted_at created_at"
+      "id operator_id username currency is_test registration_source registration_ip registration_promo_code registration_affiliate_id registration_btag terms_accepted_at created_at"
     )
   },
   profile_factors: appendOnly,
   profile_versions: { fixed: columns("code version document imported_at imported_by") },
   promo_codes: { fixed: columns("id operator_id code created_at") },
   promo_redemptions: appendOnly,
-  // the operator of rows older than the column is filled in
-  provider_transactions: {
-    fixed: columns(
-      "provider_id transaction_id player_id kind status amount game_id round_id target_transaction_id detail real_amount bonus_amount entry_ids player_bonus_id wagered created_at"
-    )
-  },
-  provider_errands: { fixed: columns("provider_id kind") },
+  provider_transactions: appendOnly,
+  vendor_tasks: { fixed: columns("provider_id kind") },
   providers: { fixed: columns("id key protocol created_at") },
-  rounds: { fixed: columns("player_id game_id round_id opened_at") },
+  register_checks: appendOnly,
+  register_codes: { fixed: columns("player_id kind") },
+  register_connections: { fixed: columns("id operator_id kind created_at") },
+  rounds: { fixed: columns("player_id game_id round_id opened_at operator_id") },
+  screenings: { fixed: columns("player_id operator_id") },
   server_seeds: { fixed: columns("id player_id operator_id server_seed_hash created_at") },
   staff: { fixed: columns("id created_at created_by") },
   staff_attempts: { delete: true, fixed: columns("subject") },
@@ -117,6 +134,9 @@ const rights: Readonly<Record<string, Rights>> = {
   webhook_deliveries: { delete: true, fixed: columns("id event_id endpoint_id operator_id created_at") },
   webhook_endpoints: { fixed: columns("id operator_id created_at") }
 }
+
+/** Functions of the owner that do what the role may not. */
+const ownerFunctions = ["erase_personal_data", "erase_refused_checks", "reset_sandbox"]
 
 /** Advisory lock of grants; an arbitrary number. */
 const grantLock = 7_204_551_040
@@ -174,6 +194,8 @@ export const grantRights = Effect.fn("grantRights")(function*(role: string) {
     ...owned.map(({ name }) => `REVOKE TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC, ${to}`),
     `GRANT USAGE ON SCHEMA public TO ${to}`,
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${to}`,
+    // they change what the role may not: within the bounds that they check themselves
+    `GRANT EXECUTE ON FUNCTION ${ownerFunctions.join(", ")} TO ${to}`,
     ...statements
   ]
   yield* sql.withTransaction(

@@ -1,18 +1,15 @@
 /** Metrics of the process and of its event loop, under the standard names of Node.js services. */
-import { Effect, Metric, type Scope } from "effect"
-import { createRequire } from "node:module"
-import { monitorEventLoopDelay } from "node:perf_hooks"
-import { makeGaugeFamily, registerCounter, registerGauge } from "./Metrics.ts"
+import { Effect, Metric, Schema, type Scope } from "effect"
+import { constants, monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks"
+import { makeGaugeFamily, registerCounter, registerGauge, updaterOf } from "./Metrics.ts"
+import { version } from "./Version.ts"
 
 /** Sampling interval of the event loop's delay, in milliseconds. */
 const resolution = 10
 
-/** Version of this release. */
-export const release = String(createRequire(import.meta.url)("../../package.json").version)
-
 const buildInfo = Metric.gauge("build_info", {
   description: "Release of the running service, as a label; always 1",
-  attributes: { version: release, node: process.version }
+  attributes: { version, node: process.version }
 })
 const cpuSeconds = Metric.counter("process_cpu_seconds_total", {
   description: "Processor time of the process, user and system",
@@ -25,6 +22,47 @@ const heapTotal = Metric.gauge("nodejs_heap_size_total_bytes", { description: "T
 const external = Metric.gauge("nodejs_external_memory_bytes", { description: "Memory of buffers" })
 const eventLoopLag = Metric.gauge("nodejs_eventloop_lag_seconds", {
   description: "Delay of the event loop's timers since the last scrape, by percentile"
+})
+
+const collectionSeconds = (attributes: Metric.Metric.AttributeSet) =>
+  Metric.histogram("nodejs_gc_duration_seconds", {
+    description: "Time of a garbage collection, by kind",
+    boundaries: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5],
+    attributes
+  })
+
+/** By the number that Node.js gives each kind. */
+const collectionsByKind = new Map(
+  ([
+    [constants.NODE_PERFORMANCE_GC_MINOR, "minor"],
+    [constants.NODE_PERFORMANCE_GC_MAJOR, "major"],
+    [constants.NODE_PERFORMANCE_GC_INCREMENTAL, "incremental"],
+    [constants.NODE_PERFORMANCE_GC_WEAKCB, "weakcb"]
+  ] as const).map(([number, kind]) => {
+    const attributes = { kind }
+    return [number, collectionSeconds(attributes)] as const
+  })
+)
+
+const isCollection = Schema.is(
+  Schema.Struct({ duration: Schema.Number, detail: Schema.Struct({ kind: Schema.Number }) })
+)
+
+/** Observes garbage collections until the scope closes. */
+const observeCollections: Effect.Effect<void, never, Scope.Scope> = Effect.contextWith((context) => {
+  const updaters = new Map([...collectionsByKind].map(([kind, metric]) => [kind, updaterOf(metric, context)]))
+  return Effect.asVoid(Effect.acquireRelease(
+    Effect.sync(() => {
+      const observer = new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          if (isCollection(entry)) updaters.get(entry.detail.kind)?.(entry.duration / 1000)
+        }
+      })
+      observer.observe({ entryTypes: ["gc"] })
+      return observer
+    }),
+    (observer) => Effect.sync(() => observer.disconnect())
+  ))
 })
 
 /** Timer delay in seconds beyond the sampling interval. */
@@ -43,6 +81,7 @@ export const registerProcessMetrics: Effect.Effect<Effect.Effect<void>, never, S
   yield* registerGauge(heapUsed, () => process.memoryUsage().heapUsed)
   yield* registerGauge(heapTotal, () => process.memoryUsage().heapTotal)
   yield* registerGauge(external, () => process.memoryUsage().external)
+  yield* observeCollections
   const delay = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const histogram = monitorEventLoopDelay({ resolution })

@@ -1,11 +1,12 @@
+/**
+ * Concurrency of reports and key figures of all kinds together: half of the processors, since PostgreSQL may run on this machine; bets need the
+ * others (`docs/decisions/0038-bounded-background-work.md`).
+ */
 import { Context, Effect, Layer } from "effect"
 import * as Os from "node:os"
 import { type ConcurrencyLimit, makeConcurrencyLimit } from "./ConcurrencyLimit.ts"
 
-/**
- * Concurrency of reports and key figures of all kinds together: half of the processors, since PostgreSQL may run on this machine; bets need the others
- * (`docs/decisions/0038-bounded-background-work.md`). A report waits for its turn, ten seconds and with fifty others at most.
- */
+/** A report waits for its turn, ten seconds and with fifty others at most. */
 export class ReportConcurrency extends Context.Service<ReportConcurrency, ConcurrencyLimit>()(
   "pitboss/platform/ReportConcurrency"
 ) {

@@ -19,6 +19,17 @@ export interface JobResult {
   readonly hasMore: boolean
 }
 
+/** Runs each item of a job's page, and returns how many succeeded: one that cannot be served now is found by a later run. */
+export const countDone = <Item, E, R>(
+  page: ReadonlyArray<Item>,
+  run: (item: Item) => Effect.Effect<unknown, E, R>,
+  { concurrency }: { readonly concurrency: number }
+): Effect.Effect<number, never, R> =>
+  Effect.map(
+    Effect.forEach(page, (item) => Effect.isSuccess(run(item)), { concurrency }),
+    (outcomes) => outcomes.filter((isDone) => isDone).length
+  )
+
 export interface Job {
   /** Unique and permanent: key of the job's row. */
   readonly name: string
@@ -175,7 +186,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
         job.run.pipe(
           Effect.timeoutOrElse({
             duration: longestRunMs,
-            orElse: () => Effect.fail({ message: "the run took too long and was cut off" })
+            orElse: () => Effect.fail({ message: "the run took too long and was interrupted" })
           }),
           Effect.withSpan(`job ${job.name}`, { root: true })
         )

@@ -1,3 +1,4 @@
+/** Secrets at rest: AES-256-GCM under `MASTER_KEY`. */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { Entropy } from "./Entropy.ts"
@@ -5,9 +6,8 @@ import { Settings } from "./Settings.ts"
 import { subkeyBytes } from "./Subkey.ts"
 
 const algorithm = "aes-256-gcm"
-/** Format without key names, of earlier versions: each key is tried. */
-const namelessVersion = 1
-const version = 2
+/** Version of the format. */
+const version = 1
 const keyNameBytes = 4
 const nonceBytes = 12
 const tagBytes = 16
@@ -42,9 +42,8 @@ const opened = ({ key }: MasterKey, purpose: string, body: Uint8Array): Uint8Arr
 }
 
 /**
- * Secrets at rest: AES-256-GCM under `MASTER_KEY`; values sealed under `MASTER_KEY_PREVIOUS` are opened as well. Sealed bytes are a version
- * byte, the key's name, the nonce, the tag and the ciphertext. The purpose is bound in, so that a value cannot be moved to another column
- * or owner.
+ * Values sealed under `MASTER_KEY_PREVIOUS` are opened as well. Sealed bytes are a version byte, the key's name, the nonce, the tag and the
+ * ciphertext. The purpose is bound in, so that a value cannot be moved to another column or owner.
  *
  *     const sealed = secrets.seal("api-key:17", secret)
  *     const secret = yield* secrets.openText("api-key:17", sealed)
@@ -74,16 +73,9 @@ export class Secrets extends Context.Service<Secrets, {
       }
 
       const unseal = (purpose: string, sealed: Uint8Array): Uint8Array | undefined => {
-        if (sealed[0] === version) {
-          const key = keys.find(({ name }) => name.equals(sealed.subarray(1, 1 + keyNameBytes)))
-          return key && opened(key, purpose, sealed.subarray(1 + keyNameBytes))
-        }
-        if (sealed[0] !== namelessVersion) return undefined
-        for (const key of keys) {
-          const plain = opened(key, purpose, sealed.subarray(1))
-          if (plain !== undefined) return plain
-        }
-        return undefined
+        if (sealed[0] !== version) return undefined
+        const key = keys.find(({ name }) => name.equals(sealed.subarray(1, 1 + keyNameBytes)))
+        return key && opened(key, purpose, sealed.subarray(1 + keyNameBytes))
       }
 
       const open = (purpose: string, sealed: Uint8Array) =>

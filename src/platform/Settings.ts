@@ -1,3 +1,4 @@
+/** Settings from environment variables, of the service and of the command line. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, ConfigProvider, Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -147,6 +148,15 @@ const variables = Effect.all({
   webhookAllowInsecure: read("WEBHOOK_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
   /** Allows `http:`, loopback and private addresses of game providers. */
   providerAllowInsecure: read("PROVIDER_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Allows `http:`, loopback and private addresses of registers of excluded players. */
+  registerAllowInsecure: read("REGISTER_ALLOW_INSECURE", Switch, "on or off", "off").pipe(Effect.map(isOn)),
+  /** Time that a register has for a question, from connecting to the last byte of its answer. */
+  registerTimeoutMs: read(
+    "REGISTER_TIMEOUT_MS",
+    wholeNumber(500, 10_000),
+    "a whole number of milliseconds from 500 to 10000",
+    2000
+  ),
   /** Address of the public API for vendors, if not host and port. */
   publicUrl: read("PUBLIC_URL", text(isOrigin), "an address like https://api.example", undefined),
   /** Serves `/docs` and `/openapi.json` on the public port. */
@@ -216,10 +226,10 @@ const generatedSecret = <A extends string>(
   }).pipe(Effect.catchTag("PlatformError", (error) =>
     Effect.fail(unusable(name)(error))))
 
-const load = Effect.gen(function*() {
-  const entropy = yield* Entropy
+/** Settings as they are given, once they agree with one another. Writes nothing: secrets that a start would make are undefined. */
+export const givenSettings = Effect.gen(function*() {
   const given = yield* variables
-  const { databaseUrl, dataDir, demo, host, masterKey } = given
+  const { databaseUrl, demo, host, masterKey } = given
   const isEmbedded = databaseUrl === undefined
   if (given.databaseOwnerUrl !== undefined && isEmbedded) {
     return yield* new StartupError({
@@ -245,7 +255,6 @@ const load = Effect.gen(function*() {
   if (!hasOidc && (oidcIssuer ?? oidcClientId ?? oidcClientSecret) !== undefined) {
     return yield* new StartupError({ message: "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together" })
   }
-  const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
   return {
     ...given,
     oidc: hasOidc
@@ -259,9 +268,19 @@ const load = Effect.gen(function*() {
       }
       : undefined,
     // the demo's secrets are in a file, but its key is guessable and must not be reachable from other machines
-    demo: demo ?? (isEmbedded && isLoopback(host)),
+    demo: demo ?? (isEmbedded && isLoopback(host))
+  }
+})
+
+const load = Effect.gen(function*() {
+  const entropy = yield* Entropy
+  const given = yield* givenSettings
+  const { databaseUrl, dataDir, masterKey } = given
+  const newKey = () => Buffer.from(entropy.bytes(32)).toString("base64")
+  return {
+    ...given,
     masterKey: masterKey ?? bytesOf(Redacted.value(yield* generatedSecret(dataDir, "master.key", MasterKey, newKey))),
-    bootstrapToken: isEmbedded
+    bootstrapToken: databaseUrl === undefined
       ? yield* generatedSecret(dataDir, "backoffice.token", Token, () => entropy.token("pbs_", 40))
       : given.bootstrapToken
   }
@@ -271,7 +290,7 @@ const load = Effect.gen(function*() {
 export type SettingsShape = Effect.Success<typeof load>
 
 /**
- * Settings of the running service, from environment variables. An invalid or missing one fails the layer with a {@link StartupError} that names it.
+ * Settings of the running service. An invalid or missing one fails the layer with a {@link StartupError} that names it.
  *
  *     const { port, dataDir } = yield* Settings
  */
@@ -292,6 +311,7 @@ export class Settings extends Context.Service<Settings, SettingsShape>()("pitbos
         oidc: undefined,
         webhookAllowInsecure: true,
         providerAllowInsecure: true,
+        registerAllowInsecure: true,
         ...overrides
       }))
     ).pipe(Layer.orDie, Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown({})), Path.layer]))

@@ -1,8 +1,8 @@
+/** Refusal to start because of a setting, the data folder or the database. */
 import { Schema } from "effect"
 
 /**
- * Refusal to start because of a setting, the data folder or the database. `message` is one line that names the remedy; the composition root prints it
- * and exits with 1.
+ * `message` is one line that names the remedy; the composition root prints it and exits with 1.
  */
 export class StartupError extends Schema.TaggedError<StartupError>()("StartupError", {
   message: Schema.String

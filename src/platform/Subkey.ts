@@ -1,3 +1,4 @@
+/** Keys derived from the master key, one for each purpose (HKDF, RFC 5869); derived keys are independent. */
 import { Redacted } from "effect"
 import * as Crypto from "node:crypto"
 
@@ -5,7 +6,6 @@ import * as Crypto from "node:crypto"
 export const subkeyBytes = (masterKey: Redacted.Redacted<Uint8Array>, purpose: string): Uint8Array =>
   new Uint8Array(Crypto.hkdfSync("sha256", Redacted.value(masterKey), "", `pitboss ${purpose} v1`, 32))
 
-/** Key for one purpose, derived from the master key (HKDF, RFC 5869); derived keys are independent. */
 const subkey = (masterKey: Redacted.Redacted<Uint8Array>, purpose: string): Crypto.KeyObject =>
   Crypto.createSecretKey(subkeyBytes(masterKey, purpose))
 

@@ -20,9 +20,9 @@ const overfull = refuse("INVALID_REQUEST", "The body has too many values, or the
   max_depth: maxJsonDepth
 })
 
-/** Refuses a body with too many values, before it is parsed. */
-export const refuseOverfull = (body: Uint8Array): Refusal<"INVALID_REQUEST"> | undefined =>
-  isOverfull(body) ? overfull : undefined
+/** Refuses a body with too many values, before it is parsed. `more`: values that its endpoint takes besides, in a long list. */
+export const refuseOverfull = (body: Uint8Array, more = 0): Refusal<"INVALID_REQUEST"> | undefined =>
+  isOverfull(body, maxJsonValues + more) ? overfull : undefined
 
 /** Refuses a list that is too long, before its elements are decoded. */
 export const refuseLongList = (

@@ -1,5 +1,5 @@
 /**
- * Interface of provider protocols (`docs/decisions/0043-provider-protocols.md`): pure functions between a vendor's messages and the wallet's, and
+ * Interface of provider protocols (`docs/decisions/0041-one-way-through-http.md`): pure functions between a vendor's messages and the wallet's, and
  * effects for calls to the vendor.
  */
 import { type Effect, Result, Schema, SchemaAST } from "effect"
@@ -455,7 +455,8 @@ const formOf = (ast: SchemaAST.AST): Pick<SettingField, "kind" | "options"> => {
   return { kind, options: [] }
 }
 
-const fieldsOf = (ast: SchemaAST.AST, secrets: ReadonlyArray<string>): ReadonlyArray<SettingField> =>
+/** Settings as form fields, in the order of their declaration. */
+export const settingFieldsOf = (ast: SchemaAST.AST, secrets: ReadonlyArray<string>): ReadonlyArray<SettingField> =>
   SchemaAST.isObjects(ast)
     ? ast.propertySignatures.map(({ name, type }) => ({
       name: String(name),
@@ -472,7 +473,7 @@ export const anyProtocol = <Settings>(
   const decode = Schema.decodeUnknownResult(settings, { errors: "all", onExcessProperty: "error" })
   return {
     name,
-    fields: fieldsOf(settings.ast, secrets),
+    fields: settingFieldsOf(settings.ast, secrets),
     secrets,
     policy,
     bind: (given) => Result.map(decode(given), bind),

@@ -72,6 +72,7 @@ const listBounds = {
 
 /** Adds up the answers of one list; fails as soon as they are too many, too long or hold too many lines. */
 export const makeListSum = (what: keyof typeof listBounds, { maxBytes, maxLines } = listBounds[what]) => {
+  // Kept: bytes, lines. What one reading of a catalogue or a feed has come to. Several nodes: ends with the reading, which one node does.
   let bytes = 0
   let lines = 0
   const add = (more: number, name: string, sum: number, maximum: number) =>

@@ -2,12 +2,15 @@
 import { Layer } from "effect"
 import { AlertCases } from "../features/compliance/AlertCases.ts"
 import { Alerts } from "../features/compliance/Alerts.ts"
+import { CaseWork } from "../features/cases/CaseWork.ts"
 import { ApiKeys } from "../features/keys/ApiKeys.ts"
-import { AuditLog } from "../office/AuditLog.ts"
 import { BonusCatalogue } from "../features/bonuses/BonusCatalogue.ts"
 import { BonusGrants } from "../features/bonuses/BonusGrants.ts"
 import { Catalogue } from "../features/games/Catalogue.ts"
 import { Corrections } from "../features/corrections/Corrections.ts"
+import { Exports } from "../features/moving/Exports.ts"
+import { ImportRuns } from "../features/moving/ImportRuns.ts"
+import { Imports } from "../features/moving/Imports.ts"
 import { ExchangeRates } from "../features/exchangeRates/ExchangeRateRecords.ts"
 import { LedgerAudit } from "../features/ledger/LedgerAudit.ts"
 import { LedgerEntries } from "../features/ledger/LedgerEntries.ts"
@@ -15,7 +18,9 @@ import { LedgerRestores } from "../features/ledger/LedgerRestores.ts"
 import { BulkTransitions } from "../features/payments/BulkTransitions.ts"
 import { PaymentQueue } from "../features/payments/PaymentQueue.ts"
 import { PaymentMethodCatalogue } from "../features/payments/PaymentMethodCatalogue.ts"
+import { Licensees } from "../features/operators/Licensees.ts"
 import { Operators } from "../features/operators/Operators.ts"
+import { RegisterSetup } from "../features/registers/RegisterSetup.ts"
 import { ProfileVersions } from "../features/profiles/ProfileVersions.ts"
 import { PlayerNotes } from "../features/players/PlayerNotes.ts"
 import { PlayerHistory } from "../features/players/PlayerHistory.ts"
@@ -32,7 +37,7 @@ import { StaffSignIn } from "../features/staffSessions/StaffSignIn.ts"
 import { WebhookDeliveries } from "../features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../features/webhooks/WebhookEndpoints.ts"
 
-/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `KeptCalls`, `ProviderCallLog`, `PaymentMethods`, `Attempts` and `Holds`. */
+/** Needs `SqlClient`, `Ids`, `Secrets`, `Settings`, and the capabilities `Credentials`, `Games`, `Integrations`, `KeptCalls`, `ProviderCallLog`, `PaymentMethods`, `Attempts`, `AuditLog`, `Cases`, `CaseOrders` and `Holds`. */
 export const layerBackoffice = Layer.mergeAll(
   Layer.merge(StaffSignIn.layer, SignInTickets.layer).pipe(
     Layer.provideMerge(Layer.merge(StaffAccounts.layer, StaffSessions.layer))
@@ -40,7 +45,9 @@ export const layerBackoffice = Layer.mergeAll(
   StaffReads.layer,
   LedgerRestores.layer,
   Operators.layer,
+  Licensees.layer,
   ProfileVersions.layer,
+  RegisterSetup.layer,
   ApiKeys.layer,
   Providers.layer,
   Catalogue.layer,
@@ -53,9 +60,13 @@ export const layerBackoffice = Layer.mergeAll(
   WebhookDeliveries.layer,
   Alerts.layer,
   AlertCases.layer,
+  CaseWork.layer,
   ExchangeRates.layer,
   PlayerNotes.layer,
   Corrections.layer,
+  Exports.layer,
+  ImportRuns.layer,
+  Imports.layer,
   LedgerAudit.layer,
   LedgerEntries.layer,
   PlayerHistory.layer,
@@ -63,4 +74,4 @@ export const layerBackoffice = Layer.mergeAll(
   MessageRecords.layer,
   RoundRecords.layer,
   Search.layer
-).pipe(Layer.provideMerge(AuditLog.layer))
+)

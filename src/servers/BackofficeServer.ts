@@ -19,14 +19,19 @@ import { AlertHandlers } from "../endpoints/compliance/StaffHandlers.ts"
 import { AuditHandlers } from "../endpoints/audit/StaffHandlers.ts"
 import { BonusHandlers, PromoHandlers } from "../endpoints/bonuses/StaffHandlers.ts"
 import { CorrectionHandlers } from "../endpoints/corrections/StaffHandlers.ts"
+import { ImportHandlers } from "../endpoints/moving/StaffHandlers.ts"
+import { ObligationHandlers } from "../endpoints/obligations/StaffHandlers.ts"
 import { StaffFreeRoundsHandlers } from "../endpoints/freeRounds/StaffHandlers.ts"
 import { GameHandlers } from "../endpoints/games/StaffHandlers.ts"
 import { JobHandlers } from "../endpoints/jobs/StaffHandlers.ts"
 import { KeyHandlers } from "../endpoints/keys/StaffHandlers.ts"
 import { LedgerHandlers } from "../endpoints/ledger/StaffHandlers.ts"
 import { NodeHandlers } from "../endpoints/nodes/StaffHandlers.ts"
-import { OperatorHandlers } from "../endpoints/operators/StaffHandlers.ts"
+import { LicenseeHandlers, OperatorHandlers } from "../endpoints/operators/StaffHandlers.ts"
 import { ProfileHandlers } from "../endpoints/profiles/StaffHandlers.ts"
+import { DataHandlers } from "../endpoints/privacy/StaffHandlers.ts"
+import { CaseHandlers } from "../endpoints/cases/StaffHandlers.ts"
+import { RegisterHandlers, ScreeningHandlers } from "../endpoints/registers/StaffHandlers.ts"
 import { PaymentMethodHandlers } from "../endpoints/payments/MethodHandlers.ts"
 import { PaymentHandlers } from "../endpoints/payments/StaffHandlers.ts"
 import { PlayerHandlers } from "../endpoints/players/StaffHandlers.ts"
@@ -47,6 +52,7 @@ import { makeKnownHosts, refuseOtherHosts } from "../http/KnownHosts.ts"
 import { OperatorCheck, wholeInstallation } from "../endpoints/staff/OperatorBoundsLive.ts"
 import { layerPages } from "./Pages.ts"
 import { StaffAuthLive, StaffTokens } from "../endpoints/staff/StaffAuthLive.ts"
+import { version } from "../platform/Version.ts"
 
 /** Time-out of a ledger verification, which sends its answer only at the end. */
 const verificationMs = 3_600_000
@@ -83,7 +89,10 @@ const Guard = HttpRouter.middleware(Effect.gen(function*() {
         }))
 }))
 
-const Outermost = HttpRouter.middleware(makeOutermostMiddleware(routesOf(BackofficeApi, readPaths)), { global: true })
+const Outermost = HttpRouter.middleware(
+  makeOutermostMiddleware(routesOf(BackofficeApi, readPaths), { always: { "x-pitboss-version": version } }),
+  { global: true }
+)
 
 const OpenApiDocument = Layer.unwrap(Effect.map(
   serveDocument(
@@ -96,8 +105,13 @@ const Handlers = Layer.mergeAll(
   StaffHandlers,
   SignInHandlers,
   SessionHandlers,
+  LicenseeHandlers,
   OperatorHandlers,
   ProfileHandlers,
+  RegisterHandlers,
+  ScreeningHandlers,
+  CaseHandlers,
+  DataHandlers,
   KeyHandlers,
   ProviderHandlers,
   GameHandlers,
@@ -106,7 +120,9 @@ const Handlers = Layer.mergeAll(
   PromoHandlers,
   StaffFreeRoundsHandlers,
   PlayerHandlers,
+  ObligationHandlers,
   CorrectionHandlers,
+  ImportHandlers,
   PaymentHandlers,
   WebhookHandlers,
   AlertHandlers,

@@ -115,7 +115,7 @@ export const layerPages = Layer.unwrap(Effect.gen(function*() {
   const limits = yield* AnonymousLimits
   const built = yield* readBuild
   if (built === undefined) {
-    yield* Effect.logWarning("pages are not built").pipe(Effect.annotateLogs({ remedy: "npm run build" }))
+    yield* Effect.logWarning("back-office pages are not built").pipe(Effect.annotateLogs({ remedy: "npm run build" }))
     return Layer.merge(
       HttpRouter.add("GET", "/", unbuilt),
       HttpRouter.add("GET", "/sign-in", unbuilt)

@@ -11,15 +11,22 @@ import { makeProviderCalls } from "../endpoints/settlement/ProviderCalls.ts"
 import { ProviderLane } from "../http/ProviderLane.ts"
 import { AccountHandlers } from "../endpoints/account/Handlers.ts"
 import { BonusesHandlers } from "../endpoints/bonuses/Handlers.ts"
+import { ConsentsHandlers } from "../endpoints/consents/Handlers.ts"
 import { FreeRoundsHandlers } from "../endpoints/freeRounds/Handlers.ts"
 import { GamesHandlers } from "../endpoints/games/Handlers.ts"
 import { ObligationsHandlers } from "../endpoints/obligations/Handlers.ts"
+import { EventsHandlers } from "../endpoints/events/Handlers.ts"
+import { RegistersHandlers } from "../endpoints/registers/Handlers.ts"
 import { ProfilesHandlers } from "../endpoints/profiles/Handlers.ts"
 import { PaymentsHandlers } from "../endpoints/payments/Handlers.ts"
 import { PlayerSessionHandlers } from "../endpoints/sessions/Handlers.ts"
+import { PrivacyHandlers } from "../endpoints/privacy/Handlers.ts"
 import { PlayersHandlers } from "../endpoints/players/Handlers.ts"
 import { ReportsHandlers } from "../endpoints/reports/Handlers.ts"
+import { PositionHandlers } from "../endpoints/position/Handlers.ts"
 import { ResponsibleGamingHandlers } from "../endpoints/responsibleGaming/Handlers.ts"
+import { SandboxHandlers } from "../endpoints/sandbox/Handlers.ts"
+import { StatementsHandlers } from "../endpoints/statements/Handlers.ts"
 import { WalletHandlers } from "../endpoints/wallet/Handlers.ts"
 import { Health } from "../http/Health.ts"
 import { serveAt } from "../http/Listener.ts"
@@ -36,15 +43,22 @@ const Handlers = Layer.mergeAll(
   AccountHandlers,
   PlayersHandlers,
   WalletHandlers,
+  StatementsHandlers,
+  PrivacyHandlers,
+  EventsHandlers,
   PaymentsHandlers,
   GamesHandlers,
   ObligationsHandlers,
   ProfilesHandlers,
+  RegistersHandlers,
   ResponsibleGamingHandlers,
+  PositionHandlers,
   ReportsHandlers,
   PlayerSessionHandlers,
   BonusesHandlers,
-  FreeRoundsHandlers
+  ConsentsHandlers,
+  FreeRoundsHandlers,
+  SandboxHandlers
 )
 
 const Pipeline = Layer.mergeAll(

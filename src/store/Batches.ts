@@ -1,3 +1,4 @@
+/** Batches of the items of one turn of the event loop, and of those that arrive while as many batches run as may. */
 import { Cause, Deferred, Effect, Exit, FiberSet, type Scope } from "effect"
 
 interface Waiting<Item, A, E> {
@@ -17,7 +18,10 @@ export interface BatchOptions<Item, A, E> {
   readonly run: (items: ReadonlyArray<Item>) => Effect.Effect<ReadonlyArray<Exit.Exit<A, E>>, E>
   /** Whether one item may have caused the failure: each is then run alone. Never, when left out. */
   readonly mayBeCausedByOne?: (cause: Cause.Cause<E>) => boolean
-  readonly maxBatch: number
+  /** Items of a batch at most: always as many, or by how many wait. */
+  readonly maxBatch: number | ((waiting: number) => number)
+  /** How long items are gathered before a batch begins; those of one turn of the event loop when left out. */
+  readonly gatherMs?: number
   /** Batches that run at the same time; one when left out. */
   readonly maxRunning?: number
   /** Maximum number of items waiting, and the failure of those above it. When left out, the caller bounds them. */
@@ -27,13 +31,13 @@ export interface BatchOptions<Item, A, E> {
 const missing = Exit.die(new Error("an item has no outcome"))
 
 /**
- * Batches the items of one turn of the event loop, and those that arrive while as many batches run as may. When its scope closes, batches that run are
- * awaited unless `run` can be interrupted, and items that wait are interrupted.
+ * When the scope closes, batches that run are awaited unless `run` can be interrupted, and items that wait are interrupted.
  */
 export const makeBatches = <Item, A, E>(
-  { limit, maxBatch, maxRunning = 1, mayBeCausedByOne = () => false, run }: BatchOptions<Item, A, E>
+  { gatherMs, limit, maxBatch, maxRunning = 1, mayBeCausedByOne = () => false, run }: BatchOptions<Item, A, E>
 ): Effect.Effect<Batches<Item, A, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
+    // Kept: fork, isClosed, waiting, running. What gathers for one statement: signatures, look-ups, loads, pages. Several nodes: its own.
     const fork = yield* FiberSet.makeRuntime<never>()
     let isClosed = false
     let waiting: Array<Waiting<Item, A, E>> = []
@@ -44,7 +48,7 @@ export const makeBatches = <Item, A, E>(
       try {
         done(outcome)
       } catch (defect) {
-        fork(Effect.logError("answer failed", Cause.die(defect)))
+        fork(Effect.logError("batch completion callback threw", Cause.die(defect)))
       }
     }
 
@@ -75,8 +79,9 @@ export const makeBatches = <Item, A, E>(
     })
 
     const runNext = Effect.suspend(() => {
-      const batch = waiting.slice(0, maxBatch)
-      waiting = waiting.slice(maxBatch)
+      const size = typeof maxBatch === "number" ? maxBatch : maxBatch(waiting.length)
+      const batch = waiting.slice(0, size)
+      waiting = waiting.slice(size)
       return batch.length === 0 ? Effect.void : runBatch(batch)
     })
 
@@ -85,10 +90,12 @@ export const makeBatches = <Item, A, E>(
       start()
     })
 
+    const gathered = gatherMs === undefined ? Effect.yieldNow : Effect.sleep(gatherMs)
+
     const start = (): void => {
       if (waiting.length === 0 || running >= maxRunning) return
       running++
-      fork(Effect.ensuring(Effect.andThen(Effect.yieldNow, runNext), ended), { uninterruptible: true })
+      fork(Effect.ensuring(Effect.andThen(gathered, runNext), ended), { uninterruptible: true })
     }
 
     const post: Batches<Item, A, E>["post"] = (item, done) => {

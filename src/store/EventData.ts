@@ -16,13 +16,13 @@ const personal: ReadonlyArray<readonly [part: string, fields: ReadonlyArray<stri
 ]
 
 /** Replaces those personal fields that are present and have another value. */
-const withFields = (data: Data, valueOf: (part: string, field: string, value: unknown) => unknown): Data => {
+const withFields = (data: Data, valueOf: (part: string, field: string) => unknown): Data => {
   let changed = data
   for (const [part, fields] of personal) {
     const inner = data[part]
     if (!isRecord(inner)) continue
     const replaced = fields.flatMap((field) => {
-      const value = field in inner ? valueOf(part, field, inner[field]) : undefined
+      const value = field in inner ? valueOf(part, field) : undefined
       return value === inner[field] ? [] : [[field, value] as const]
     })
     if (replaced.length > 0) changed = { ...changed, [part]: { ...inner, ...Object.fromEntries(replaced) } }
@@ -33,9 +33,8 @@ const withFields = (data: Data, valueOf: (part: string, field: string, value: un
 /** Event data as stored. */
 export const withoutPersonal = (data: Data): Data => withFields(data, () => null)
 
-/** Event data as sent. Personal data stored in clear by earlier versions is kept. */
+/** Event data as sent. */
 export const withPersonal = (
   data: Data,
   found: { readonly player: Data; readonly payment: Data }
-): Data =>
-  withFields(data, (part, field, value) => value ?? (part === "player" ? found.player : found.payment)[field] ?? null)
+): Data => withFields(data, (part, field) => (part === "player" ? found.player : found.payment)[field] ?? null)

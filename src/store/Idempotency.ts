@@ -1,10 +1,10 @@
+/** Idempotent requests (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint. */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/state/Idempotency.ts"
 import { type Refusal, type RefusalCode, refuse } from "../domain/Refusal.ts"
 import { texts } from "../platform/ArrayParameters.ts"
 import { describeSqlError, ServingClient } from "../platform/Database.ts"
-import { PersonalData } from "../platform/PersonalData.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { fromDate, toDate } from "../platform/Time.ts"
 import { makeReadBatches } from "./ReadBatches.ts"
@@ -23,7 +23,7 @@ const inProgress = refuse(
 )
 const unreadable = refuse(
   "INVALID_REQUEST",
-  "The request was answered under this idempotency key, but its answer cannot be read any more. Nothing was done again. " +
+  "The request was answered under this idempotency key, but the stored response can no longer be read. Nothing was done again. " +
     "Send the request under another key.",
   { reason: "stored_answer_unreadable" }
 )
@@ -64,7 +64,8 @@ const rows = rowsOf(Schema.Struct({
   status: Schema.Int,
   body: Schema.NullOr(Schema.String),
   sealed: Schema.NullOr(Schema.Uint8Array),
-  createdAt: Schema.Date
+  createdAt: Schema.Date,
+  playerId: Schema.NullOr(Schema.Number)
 }))
 
 type Named = Pick<IdempotencyClaim, "scope" | "key">
@@ -83,13 +84,18 @@ const maxFound = 500
 
 const findAll = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, named: ReadonlyArray<Named>) {
   const found = yield* rows(sql`
-    SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt"
+    SELECT scope, key, fingerprint, status, body, body_sealed AS sealed, created_at AS "createdAt", player_id::float8 AS "playerId"
     FROM idempotency_keys JOIN unnest(${texts(named.map(({ scope }) => scope))}, ${
     texts(
       named.map(({ key }) => key)
     )
   }) AS asked (scope, key) USING (scope, key)`)
-  return new Map(found.map((row) => [nameOf(row), { ...row, createdAt: fromDate(row.createdAt) }]))
+  return new Map(
+    found.map((row) => [
+      nameOf(row),
+      { ...row, createdAt: fromDate(row.createdAt), playerId: row.playerId ?? undefined }
+    ])
+  )
 })
 
 /** Stored answers, each unique under its scope and key. */
@@ -121,11 +127,13 @@ export class StoredReplies extends Context.Service<StoredReplies, {
 
       return StoredReplies.of({
         find: finds.put,
-        insert: ({ body, createdAt, fingerprint, key, scope, sealed, status }) =>
+        insert: ({ body, createdAt, fingerprint, key, playerId = null, scope, sealed, status }) =>
           Effect.map(
             sql`
-              INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, body_sealed, created_at)
-              VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${body}, ${sealed}, ${toDate(createdAt)})
+              INSERT INTO idempotency_keys (scope, key, fingerprint, status, body, body_sealed, created_at, player_id)
+              VALUES (${scope}, ${key}, ${fingerprint}, ${status}, ${body}, ${sealed}, ${
+              toDate(createdAt)
+            }, ${playerId})
               ON CONFLICT DO NOTHING
               RETURNING 1`,
             (written) => written.length > 0
@@ -151,8 +159,6 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
 const maxPruned = 10_000
 
 /**
- * Idempotent requests (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint.
- *
  * A service with a transaction of its own stores the answer by `insert` within it; one that acts through an actor passes the reply to the actor's
  * commit. Effect and answer are then stored atomically, and `noteStored` tells `guard` not to store it again. Other answers, above all refusals, are
  * stored by `guard` afterwards; refusals only within their scope's budget. An answer not stored is decided again on a retry, which is safe: a refusal
@@ -183,8 +189,11 @@ export class Idempotency extends Context.Service<Idempotency, {
     Effect.gen(function*() {
       const replies = yield* StoredReplies
       const secrets = yield* Secrets
-      const personal = yield* PersonalData
+      // the real one: that of a request is its operator's
+      const { currentTimeMillis } = yield* Clock.Clock
 
+      // Kept: running, stored. Idempotency keys whose first request is under way. Several nodes: a request that concerns a player is judged by the
+      // player's owner; for others the unique index lets one be first.
       /** Running requests, by scope and key. */
       const running = new Map<string, Running>()
       const stored = new WeakSet<IdempotencyClaim>()
@@ -194,7 +203,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       const find = Effect.fnUntraced(function*({ key, scope }: IdempotencyClaim) {
         const kept = yield* replies.find({ key, scope })
         if (kept === undefined) return undefined
-        const oldest = (yield* Clock.currentTimeMillis) - retentionMs
+        const oldest = (yield* currentTimeMillis) - retentionMs
         if (kept.createdAt > oldest) return kept
         yield* replies.remove({ key, scope }, oldest)
         return undefined
@@ -202,18 +211,26 @@ export class Idempotency extends Context.Service<Idempotency, {
 
       /** Response to a request whose key has a stored answer. */
       const replay = Effect.fnUntraced(function*(claim: IdempotencyClaim, { body, sealed, ...kept }: KeptReply) {
-        if (!isSame(personal.fingerprint(claim.fingerprint), personal.fingerprint(kept.fingerprint))) {
+        if (!isSame(claim.fingerprint, kept.fingerprint)) {
           return yield* Effect.fail(reused)
         }
-        const opened = sealed === null ? body : yield* secrets.openText(replyPurpose(kept), sealed).pipe(
-          Effect.catch(() => Effect.as(Effect.logError("stored answer cannot be opened with this MASTER_KEY"), null))
-        )
-        if (opened === null) return yield* Effect.fail(unreadable)
+        const opened = sealed === null ?
+          body :
+          yield* secrets.openText(replyPurpose(kept), sealed).pipe(
+            Effect.catch(() =>
+              Effect.as(
+                Effect.logError("stored response of an idempotency key cannot be decrypted with this MASTER_KEY"),
+                null
+              )
+            )
+          )
+        // an answer that was erased with its player is empty; one to another node may be empty by itself
+        if (opened === null || opened === "" && kept.playerId !== undefined) return yield* Effect.fail(unreadable)
         return { _tag: "Replayed" as const, reply: { ...kept, body: opened } }
       })
 
       const write = (reply: StoredReply) => {
-        const { body, createdAt, fingerprint, key, scope, status } = reply
+        const { body, createdAt, fingerprint, key, playerId, scope, status } = reply
         const sealed = reply.isSecret === true ? secrets.seal(replyPurpose(reply), body) : null
         return replies.insert({
           scope,
@@ -222,7 +239,8 @@ export class Idempotency extends Context.Service<Idempotency, {
           status,
           body: sealed === null ? body : null,
           sealed,
-          createdAt
+          createdAt,
+          playerId
         })
       }
 
@@ -243,7 +261,7 @@ export class Idempotency extends Context.Service<Idempotency, {
           const earlier = isUnsure ? yield* find(claim) : undefined
           return earlier === undefined ? answered : yield* replay(claim, earlier)
         }
-        const createdAt = yield* Clock.currentTimeMillis
+        const createdAt = yield* currentTimeMillis
         if (
           answer.code !== undefined && !refusals.take(claim.scope, answer.body.length, refusalBytesPerMinute, createdAt)
         ) {
@@ -283,7 +301,7 @@ export class Idempotency extends Context.Service<Idempotency, {
             Effect.catch((error) =>
               error._tag === "SqlError" || error.code === "TRY_AGAIN"
                 ? Effect.as(
-                  Effect.annotateLogs(Effect.logError("answer not stored"), {
+                  Effect.annotateLogs(Effect.logError("response of an idempotency key was not stored"), {
                     reason: error._tag === "SqlError" ? describeSqlError(error) : error.message
                   }),
                   { _tag: "Answered" as const, answer }
@@ -295,7 +313,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       })
 
       const prune = Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* currentTimeMillis
         const done = yield* replies.prune(now - retentionMs, maxPruned)
         return { done, hasMore: done >= maxPruned }
       }).pipe(orTryAgain)

@@ -30,6 +30,16 @@ export const within = (
     : [sql`${sql(column)} = ANY(string_to_array(${scope.join(",")}, ',')::bigint[])`]
 }
 
+/** The condition of {@link within} for figures of several operators, among which sandboxes do not count; one operator counts whatever it is. */
+export const withinReport = (
+  sql: SqlClient.SqlClient,
+  scope: Scope,
+  column = "operator_id"
+): ReadonlyArray<Statement.Fragment> =>
+  scope?.length === 1
+    ? within(sql, scope, column)
+    : [...within(sql, scope, column), sql`${sql(column)} NOT IN (SELECT id FROM operators WHERE is_sandbox)`]
+
 /** Sum of a count over the operators of a scope, sequentially; one count for a scope of all. */
 export const sumWithin = <E, R>(
   scope: Scope,

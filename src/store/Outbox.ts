@@ -24,6 +24,8 @@ export class Outbox extends Context.Service<Outbox, {
     Outbox,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      // Kept: listeners. Wakes the sender of webhooks after a commit. Several nodes: its own; events of other nodes are found by the sender's look,
+      // every second.
       const listeners = new Set<() => void>()
 
       const announce = () => {
@@ -33,11 +35,11 @@ export class Outbox extends Context.Service<Outbox, {
       const insert = Effect.fn("Outbox.insert")(function*(events: ReadonlyArray<Event>) {
         if (events.length === 0) return
         const rows = yield* written(sql`
-          INSERT INTO events (id, operator_id, player_id, type, data, created_at)
+          INSERT INTO events (id, operator_id, player_id, type, data, created_at, player_version)
           SELECT u.id::bigint, p.operator_id, p.id, u.type, u.data::jsonb ||
               jsonb_build_object('player',
                 jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)),
-            u.created_at
+            u.created_at, coalesce((SELECT a.version FROM accounts a WHERE a.player_id = p.id), 0)
           FROM unnest(${numbers(events.map(({ id }) => id))}::float8[],
               ${numbers(events.map(({ operatorId }) => operatorId))}::float8[],
               ${numbers(events.map(({ playerId }) => playerId))}::float8[],

@@ -1,11 +1,14 @@
 /** Rows of payment requests. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Payment } from "../domain/state/Change.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"
 import { columnsOf } from "./Rows.ts"
 import { openDetails } from "./SealedFields.ts"
 
-export const PaymentRow = Schema.Struct({ ...Payment.fields, detailsSealed: Schema.NullOr(Schema.Uint8Array) })
+export const PaymentRow = Schema.Struct({
+  ...Struct.omit(Payment.fields, ["info", "notes", "bankName"]),
+  detailsSealed: Schema.NullOr(Schema.Uint8Array)
+})
 
 /** Columns of {@link PaymentRow} from `payment_requests`. */
 export const paymentColumns = columnsOf(PaymentRow)
@@ -15,4 +18,8 @@ export const toPayments = (
   personal: PersonalData["Service"],
   rows: ReadonlyArray<typeof PaymentRow.Type>
 ): Effect.Effect<ReadonlyArray<Payment>> =>
-  Effect.forEach(rows, ({ detailsSealed, ...payment }) => openDetails(personal, detailsSealed, payment))
+  Effect.forEach(
+    rows,
+    ({ detailsSealed, ...payment }) =>
+      Effect.map(openDetails(personal, payment.id, detailsSealed), (details) => ({ ...payment, ...details }))
+  )

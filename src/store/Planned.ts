@@ -1,6 +1,6 @@
 /**
- * What is decided synchronously from what is in memory, in one form: a plan gives its result, or says what it lacks. Where nothing may wait, a plan that
- * lacks something is given up, with nothing done; elsewhere what it lacks is looked up, and it is made again.
+ * Plans: decisions made synchronously from memory. A plan gives its result, or says what it lacks. Where nothing may wait, a plan that lacks
+ * something is dropped without effect; elsewhere what it lacks is looked up, and it is made again.
  */
 import { Effect } from "effect"
 

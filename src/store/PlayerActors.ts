@@ -11,6 +11,7 @@ import type { Query } from "../domain/state/Rounds.ts"
 import * as Actors from "../engine/Actors.ts"
 import type { EngineFailure } from "../engine/Failures.ts"
 import type { Store } from "../engine/Machine.ts"
+import { OperatorClocks } from "./OperatorClocks.ts"
 import { builtInBook, ProfileBook } from "./ProfileBook.ts"
 import { makePlayerStore } from "./internal/PlayerStore.ts"
 
@@ -40,7 +41,7 @@ const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = (message: string) => refuse("TRY_AGAIN", message, { retry: "same_request" })
 
 const notKnownYet = tryAgain(
-  "It is not known yet whether this was done. Send the same request again in a moment: under its id or Idempotency-Key it is never done twice."
+  "It is not known yet whether the request took effect. Send the same request again in a moment: under its id or Idempotency-Key it never takes effect twice."
 )
 
 /** Refusal of a command that no id or key identifies: after an unknown outcome it must not be sent again unseen. */
@@ -56,7 +57,7 @@ const toRefusal = (failure: EngineFailure, playerId: number): ActorRefusal => {
     case "NoSuchActor":
       return notFound
     case "MailboxFull":
-      return tryAgain("Too much is waiting for this player. Try again in a moment.")
+      return tryAgain("Too many requests are waiting for this player. Try again in a moment.")
     case "OutcomeUnknown":
       return notKnownYet
     case "StoreUnavailable":
@@ -77,11 +78,13 @@ const refusingFor =
   (playerId: number) => <Error extends StepError>(error: Error | EngineFailure): Error | ActorRefusal =>
     isEngineFailure(error) ? toRefusal(error, playerId) : error
 
-const rulesUnknown = tryAgain("The rules of the player's jurisdiction are not known here yet. Try again in a moment.")
+const rulesUnknown = tryAgain(
+  "The rules of the player's jurisdiction are not loaded at this node yet. Try again in a moment."
+)
 
 /** The player under the rules that count at `now`; undefined while this process does not know them. */
-const underRules = ({ rulesOf }: ProfileBook["Service"]) => (player: Player, now: number): Player | undefined => {
-  const rules = rulesOf(player.jurisdiction, player.currency, now)
+const underRules = ({ rulesFor }: ProfileBook["Service"]) => (player: Player, now: number): Player | undefined => {
+  const rules = rulesFor(player, now)
   return rules === player.rules ? player : rules === undefined ? undefined : { ...player, rules }
 }
 
@@ -97,6 +100,12 @@ const checkedUnder = (under: ReturnType<typeof underRules>) =>
   return player === undefined ? { _tag: "Refuse", error: rulesUnknown } : step(player, context)
 }
 
+/** A birth is a row in each of four tables, most of them with many indexes: bets in the same commit would wait for hundreds of them. */
+const birthWeight = 8
+
+const weigh = ({ changes }: { readonly changes: ReadonlyArray<Change> }): number =>
+  changes.reduce((sum, { birth }) => sum + (birth === null ? 1 : birthWeight), 0)
+
 export class PlayerActors extends Context.Service<PlayerActors, {
   /**
    * Runs a rule as the single writer of a player; answers when its changes are durable. A null `operatorId` skips the check of the player's operator:
@@ -105,6 +114,14 @@ export class PlayerActors extends Context.Service<PlayerActors, {
   readonly ask: <Reply, Error extends StepError>(
     operatorId: number | null,
     playerId: number,
+    step: Step<Reply, Error>
+  ) => Effect.Effect<Reply, Error | ActorRefusal>
+  /**
+   * Like `ask`, of a player who may not be there yet: the rule then begins with `initial`, and has to write the birth. The id is a new one, or that of
+   * an earlier try.
+   */
+  readonly create: <Reply, Error extends StepError>(
+    initial: Player,
     step: Step<Reply, Error>
   ) => Effect.Effect<Reply, Error | ActorRefusal>
   /**
@@ -138,11 +155,14 @@ export class PlayerActors extends Context.Service<PlayerActors, {
       PlayerActors,
       Effect.gen(function*() {
         const store = yield* makeStore
+        const clocks = yield* OperatorClocks
         const actors = yield* Actors.make({
           ...Actors.defaults,
           keyName: "player_id",
           compact,
+          timeOf: ({ operatorId }, now) => clocks.at(operatorId, now),
           writtenAt,
+          weigh,
           ...options,
           store
         })
@@ -157,6 +177,11 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           Effect.mapError(actors.ask(playerId, checked(operatorId, step)), refusingFor(playerId)<Error | ActorRefusal>)
         return PlayerActors.of({
           ask,
+          create: <Reply, Error extends StepError>(initial: Player, step: Step<Reply, Error>) =>
+            Effect.mapError(
+              actors.create(initial.id, initial, checked(initial.operatorId, step)),
+              refusingFor(initial.id)<Error | ActorRefusal>
+            ),
           post: <Reply, Error extends StepError>(
             operatorId: number | null,
             playerId: number,
@@ -171,7 +196,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
           peek: (operatorId, playerId) => {
             const held = actors.peek(playerId)
             if (held === undefined || operatorId !== null && held.operatorId !== operatorId) return undefined
-            const now = clock.currentTimeMillisUnsafe()
+            const now = clocks.at(held.operatorId, clock.currentTimeMillisUnsafe())
             return hasBonusDue(held, now) ? undefined : under(held, now)
           },
           read: (operatorId, playerId) =>
@@ -179,7 +204,7 @@ export class PlayerActors extends Context.Service<PlayerActors, {
               onFailure: (failure) => Effect.fail(toRefusal(failure, playerId)),
               onSuccess: (held) => {
                 if (operatorId !== null && held.operatorId !== operatorId) return Effect.fail(notFound)
-                const now = clock.currentTimeMillisUnsafe()
+                const now = clocks.at(held.operatorId, clock.currentTimeMillisUnsafe())
                 if (hasBonusDue(held, now)) return ask(operatorId, playerId, applyDueBonusesStep)
                 const player = under(held, now)
                 return player === undefined ? Effect.fail(rulesUnknown) : Effect.succeed(player)

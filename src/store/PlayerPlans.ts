@@ -1,4 +1,4 @@
-/** A plan's player: read where the player is not in memory. */
+/** Player of a plan, read from the database when not in memory. */
 import { Effect } from "effect"
 import type { Player } from "../domain/state/Player.ts"
 import type { Lacking } from "./Planned.ts"

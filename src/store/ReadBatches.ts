@@ -31,7 +31,7 @@ export const makeReadBatches = <Item, A, E = never>(
       orTryAgain(withDeadline(read(items), noAnswer)).pipe(
         Effect.catchTag("StoreUnavailable", ({ reason }) =>
           Effect.andThen(
-            Effect.annotateLogs(Effect.logWarning("statement failed"), { reason }),
+            Effect.annotateLogs(Effect.logWarning("SQL statement failed"), { reason }),
             Effect.fail(temporarilyUnavailable)
           ))
       )

@@ -19,6 +19,8 @@ export interface RefusalBudget {
 }
 
 export const makeRefusalBudget = (): RefusalBudget => {
+  // Kept: windows. Bytes of stored refusals and kept calls a minute and scope. Several nodes: its own: what is stored is bounded by the limit times
+  // the nodes that the scope's requests reach.
   const windows = new Map<string, Window>()
 
   const windowOf = (scope: string, now: number): Window => {

@@ -4,7 +4,7 @@ import { type Call, Forwarder, type Handler, notOwned } from "../cluster/Forward
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"
 import { elsewhereOf } from "./PlayerActors.ts"
 
-const channel = "errand"
+const channel = "remote_command"
 
 /** Sent in numbers by background jobs, which may wait. */
 const timeoutMs = 10_000
@@ -53,6 +53,7 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
       const fork = Effect.runForkWith(yield* Effect.context<never>())
+      // Kept: commands. The commands that other nodes may send here. Several nodes: the same everywhere.
       const commands = new Map<string, (playerId: number, body: string) => Effect.Effect<void, Refusal>>()
 
       const handle: Handler = ({ body, head }, done) => {
@@ -67,7 +68,11 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
             if (elsewhereOf(failure.value) !== undefined) return done(notOwned)
             return done({ status: statusByCode[failure.value.code], head: "", body: refusalText(failure.value) })
           }
-          fork(Effect.annotateLogs(Effect.logError("errand failed", Cause.fromReasons(exit.cause.reasons)), { name }))
+          fork(
+            Effect.annotateLogs(Effect.logError("remote command failed", Cause.fromReasons(exit.cause.reasons)), {
+              name
+            })
+          )
           done({ status: 500, head: "", body: "" })
         })
       }

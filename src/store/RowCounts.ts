@@ -1,4 +1,4 @@
-/** Maintained row counts of lists, by day and filter (migration `reading_at_size`), so that a page does not count a million rows. */
+/** Maintained row counts of lists, by day and filter (`player_counts`, `payment_counts`), so that a page does not count a million rows. */
 import { Effect, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { toDate, utcDay } from "../platform/Time.ts"
@@ -66,6 +66,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
 > {
   const sql = yield* SqlClient.SqlClient
   const scope = yield* Effect.scope
+  // Kept: folding. Counts that are being folded. Several nodes: its own: two that fold the same rows wait for each other, and the second finds none.
   const folding = new Set<number>()
 
   /** Folds the changes of an operator into one row per group. Concurrent writers and readers are not blocked. */
@@ -82,7 +83,7 @@ export const makeRowCounts = Effect.fnUntraced(function*<const Group extends str
         INSERT INTO ${sql.literal(kept)} (operator_id, created_on, ${names}, rows, folded)
         SELECT ${operatorId}::float8::bigint, created_on, ${names}, sum(rows), true
         FROM gone GROUP BY created_on, ${names} HAVING sum(rows) <> 0`.pipe(
-        Effect.tapError(() => Effect.annotateLogs(Effect.logWarning("count compaction failed"), { table: kept })),
+        Effect.tapError(() => Effect.annotateLogs(Effect.logWarning("row count compaction failed"), { table: kept })),
         Effect.ensuring(Effect.sync(() => folding.delete(operatorId))),
         Effect.ignore
       )

@@ -33,7 +33,7 @@ export const orTryAgain = <A, E, R>(
     if (isNoSqlError(error)) return Effect.fail(error)
     return error instanceof SqlError.SqlError && passes(error)
       ? Effect.andThen(
-        Effect.annotateLogs(Effect.logWarning("statement failed"), { reason: describeSqlError(error) }),
+        Effect.annotateLogs(Effect.logWarning("SQL statement failed"), { reason: describeSqlError(error) }),
         Effect.fail(temporarilyUnavailable)
       )
       : Effect.die(error)

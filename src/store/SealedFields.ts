@@ -9,6 +9,9 @@ type Personal = PersonalData["Service"]
 /** Encryption context of a player's sealed numbers. */
 export const numbersPurpose = (playerId: number): string => `player-numbers:${playerId}`
 
+/** Encryption context of the password hash that came with an import. */
+export const passwordPurpose = (playerId: number): string => `imported-password:${playerId}`
+
 /** Encryption context of a payment's sealed details. */
 export const detailsPurpose = (paymentId: number): string => `payment-details:${paymentId}`
 
@@ -32,38 +35,25 @@ export const numberDigests = (personal: Personal, { documentNumber, personalId }
 export const sealNumbers = (personal: Personal, playerId: number, { documentNumber, personalId }: Numbers) =>
   personal.seal(numbersPurpose(playerId), { personal_id: personalId, document_number: documentNumber })
 
-/** Decrypts the numbers of a player's row; rows from before encryption have them in clear. */
-export const openNumbers = <Row extends Numbers>(
+/** Decrypts the numbers of a player. */
+export const openNumbers = (
   personal: Personal,
   playerId: number,
-  sealed: Uint8Array | null,
-  row: Row
-): Effect.Effect<Row> =>
-  sealed === null ? Effect.succeed(row) : Effect.map(
-    personal.open(numbersPurpose(playerId), sealed),
-    (fields): Row => ({
-      ...row,
-      personalId: fields["personal_id"] ?? null,
-      documentNumber: fields["document_number"] ?? null
-    })
-  )
+  sealed: Uint8Array | null
+): Effect.Effect<Numbers> =>
+  Effect.map(personal.open(numbersPurpose(playerId), sealed), (fields) => ({
+    personalId: fields["personal_id"] ?? null,
+    documentNumber: fields["document_number"] ?? null
+  }))
 
 /** Encrypts the bank details and staff notes of a payment for storage. */
 export const sealDetails = (personal: Personal, { bankName, id, info, notes }: Payment): Uint8Array | null =>
   personal.seal(detailsPurpose(id), { info, notes, bank_name: bankName })
 
 /** Decrypts the details of a payment. */
-export const openDetails = (
-  personal: Personal,
-  sealed: Uint8Array | null,
-  payment: Payment
-): Effect.Effect<Payment> =>
-  sealed === null ? Effect.succeed(payment) : Effect.map(
-    personal.open(detailsPurpose(payment.id), sealed),
-    (fields): Payment => ({
-      ...payment,
-      info: fields["info"] ?? null,
-      notes: fields["notes"] ?? null,
-      bankName: fields["bank_name"] ?? null
-    })
-  )
+export const openDetails = (personal: Personal, paymentId: number, sealed: Uint8Array | null) =>
+  Effect.map(personal.open(detailsPurpose(paymentId), sealed), (fields) => ({
+    info: fields["info"] ?? null,
+    notes: fields["notes"] ?? null,
+    bankName: fields["bank_name"] ?? null
+  }))

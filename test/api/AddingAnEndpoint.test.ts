@@ -10,15 +10,15 @@ const withoutIndent = (text: string): string => text.trim().replaceAll(/^\s+/gm,
 
 // Goal: the page quotes existing code. Method: find each block in the file it names, at any indentation.
 describe("docs/adding-an-endpoint.md", () => {
-  it("shows a block of every kind of file that is touched, but the tests", () => {
+  it("shows a block of every kind of file that an endpoint touches, except the tests", () => {
     assert.lengthOf(blocks, 5)
   })
   for (const [, file = "", shown = ""] of blocks) {
-    it(`shows ${file} as it is`, () => {
+    it(`shows the current text of ${file}`, () => {
       assert.include(withoutIndent(Fs.readFileSync(Path.join(root, file), "utf8")), withoutIndent(shown))
     })
   }
-  it("names files and folders that are there", () => {
+  it("names existing files and folders only", () => {
     const named = [...page.matchAll(/`((?:src|test)\/[\w/.]+)`/g)].map(([, path = ""]) => path)
     assert.isNotEmpty(named)
     for (const path of named) assert.isTrue(Fs.existsSync(Path.join(root, path)), path)

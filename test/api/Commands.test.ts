@@ -75,13 +75,17 @@ describe("the command line", () => {
     [
       "breaks off",
       (_, response) => void response.writeHead(200, { "content-length": 9 }).write("{", () => response.destroy()),
-      /ended without a whole answer.*may have been done/
+      /before the response was complete.*may have taken effect/
     ],
-    ["never begins", (request) => void request.socket.destroy(), /ended without a whole answer.*may have been done/],
+    [
+      "never begins",
+      (request) => void request.socket.destroy(),
+      /before the response was complete.*may have taken effect/
+    ],
     ["names another host", (_, response) => {
       writeRefusal(response, otherHost, "1", 421)
     }, /BACKOFFICE_URL.*"setting": "BACKOFFICE_URL"/s]
-  ])("says what came instead when the answer %s", ([, answer, message]) =>
+  ])("explains what came instead when the answer %s", ([, answer, message]) =>
     Effect.gen(function*() {
       const port = yield* listening(answer)
       const { exitCode, stderr, stdout } = yield* outcomeOf(["operator", "list"], { BACKOFFICE_PORT: String(port) })
@@ -99,7 +103,7 @@ describe("the command line", () => {
       ["round", "close", "studio", "slots", "..", "--reason", "x"]
     ]
   ) {
-    it.effect(`does not ask another endpoint: ${line.join(" ")}`, () =>
+    it.effect(`does not call a different endpoint: ${line.join(" ")}`, () =>
       Effect.gen(function*() {
         const { asked, exitCode, stderr } = yield* against(`{"data":[]}`, "application/json", line)
         assert.deepStrictEqual([asked, exitCode], [[], 2])
@@ -107,7 +111,7 @@ describe("the command line", () => {
       }))
   }
 
-  it.effect("takes no fraction for minor units that none removes", () =>
+  it.effect("refuses a fraction of minor units in an option that \"none\" removes", () =>
     Effect.gen(function*() {
       const line = ["staff", "create", "--name", "x", "--daily-budget"]
       const { asked, exitCode } = yield* against(`{"data":{}}`, "application/json", [...line, "1.5"])
@@ -118,7 +122,7 @@ describe("the command line", () => {
       assert.strictEqual((yield* against(`{"data":{}}`, "application/json", game)).exitCode, 0)
     }))
 
-  it.effect("escapes what is a part of the path", () =>
+  it.effect("escapes arguments that are part of the path", () =>
     Effect.gen(function*() {
       const { asked } = yield* against(`{"data":[]}`, "application/json", [
         "round",

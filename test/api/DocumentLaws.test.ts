@@ -31,7 +31,7 @@ describe.each(documents)("the %s document", (_, document) => {
     }))
   )
 
-  it("says what it is, of whom, and where it is served", () => {
+  it("has a description, contact, license, version and servers", () => {
     const { contact, description, license, version } = nodeOf(document["info"])
     assert.isNotEmpty(nodeOf(contact))
     assert.isNotEmpty(nodeOf(license))

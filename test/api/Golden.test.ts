@@ -67,7 +67,7 @@ const permissionOf = (action: Action): string =>
   ].join(" ")
 
 describe("the golden file", () => {
-  it.effect("is the help of every command, both documents, and the table of permissions", () =>
+  it.effect("equals the help of every command, both API documents and the table of permissions", () =>
     Effect.gen(function*() {
       const helps = yield* Effect.forEach(linesBelow(program, []), helpOf)
       const document = OpenApi.fromApi(Api)

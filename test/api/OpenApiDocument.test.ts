@@ -50,7 +50,7 @@ const codesOf = (response: unknown): ReadonlyArray<string> =>
   [...JSON.stringify(response).matchAll(/schemas\/Error_([A-Z_]+)/g)].map(([, code = ""]) => code)
 
 describe("the document", () => {
-  it("says what it is, where it is served and how requests are let in", () => {
+  it("has a description, servers and authentication", () => {
     assert.match(document.openapi, /^3\.1/)
     for (const word of ["Signing", "Idempotency", "Errors", "Lists", "Rates", "Money", "METHOD_NOT_ALLOWED"]) {
       assert.include(document.info.description, word)
@@ -63,7 +63,7 @@ describe("the document", () => {
     }
   })
 
-  it("says in words what every operation, parameter and group of operations is", () => {
+  it("describes every operation, parameter and group of operations", () => {
     const words = failing(({ operation }) => [
       ...(typeof operation.summary === "string" && operation.summary.length > 3 ? [] : ["no summary"]),
       ...(isProse(operation.description) ? [] : ["no description"]),
@@ -81,7 +81,7 @@ describe("the document", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("says of every operation how it is let in and which headers go around it", () => {
+  it("names authentication and headers of every operation", () => {
     const wrong = failing(({ method, operation, path }) => {
       const audience = path.split("/")[3]
       const schemes = Object.keys(operation.security[0])
@@ -97,7 +97,9 @@ describe("the document", () => {
         ...(names.includes("X-Nonce") === (audience !== "player") ? [] : ["X-Nonce"]),
         ...(names.includes("Idempotency-Key") === isKeyed ? [] : ["Idempotency-Key"]),
         ...(names.includes("X-Request-Id") ? [] : ["X-Request-Id"]),
-        ...(names.includes("page") === names.includes("per_page") ? [] : ["page without per_page"]),
+        ...((names.includes("page") || names.includes("cursor")) === names.includes("per_page")
+          ? []
+          : ["page or cursor without per_page"]),
         ...(audience !== "operator" || path.endsWith("/me") || operation["x-required-scope"] !== undefined
           ? []
           : ["no scope"])
@@ -106,7 +108,7 @@ describe("the document", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("says of every answer what it means, which headers it has, and shows an example", () => {
+  it("describes every answer, with headers and an example", () => {
     const wrong = failing(({ operation, path }) =>
       responsesOf(operation).flatMap(([status, response]) => {
         const headers = Object.keys(response.headers)
@@ -152,7 +154,7 @@ describe("the document", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("knows every code there is, and where each can be met", () => {
+  it("lists every error code, and the operations that return it", () => {
     const codes = Object.keys(statusByCode).filter((code) => !staffCodes.has(code))
     const met = new Set(operations.flatMap(({ operation }) => codesOf(operation.responses)))
     // described in the introduction: no operation answers for an unknown one
@@ -192,7 +194,7 @@ describe("the document", () => {
     }
   })
 
-  it("shows examples that the service itself would take and give", () => {
+  it("shows examples that the service's own schemas accept", () => {
     const wrong: Array<string> = []
     const check = (where: string, schemas: ReadonlyArray<Schema.Top>, value: unknown) => {
       // as an object of any type: no schema of the contract needs services to decode
@@ -222,13 +224,13 @@ describe("the document", () => {
   })
 })
 
-describe("an answer that is held against the document", () => {
+describe("an answer checked against the document", () => {
   const headers = { "x-request-id": "1", "x-ratelimit-limit": "600", "x-ratelimit-remaining": "1" }
   const envelope = (code: string) => ({ headers, json: { error: { code, message: "", details: {} } }, code })
   const wallet = { player_id: 1, currency: "EUR", balance: 1, bonus_balance: 0 }
   const path = "/api/v1/player/wallet"
 
-  it("passes as it is documented, and where nothing is", () => {
+  it("passes as documented, and for paths that are not documented", () => {
     const good = { status: 200, headers, json: { data: wallet }, code: undefined }
     assert.isUndefined(undocumented("GET", `${path}?a=b`, good))
     assert.isUndefined(undocumented("GET", path, { status: 401, ...envelope("INVALID_PLAYER_TOKEN") }))
@@ -238,7 +240,7 @@ describe("an answer that is held against the document", () => {
     assert.isUndefined(undocumented("GET", "/api/v1/operator/games/7", providers))
   })
 
-  it("fails in its status, its code, its headers and its form", () => {
+  it("fails for an undocumented status, code, header or form", () => {
     const messageOf = (answer: Parameters<typeof undocumented>[2]) => String(undocumented("GET", path, answer))
     assert.match(messageOf({ status: 201, headers, json: {}, code: undefined }), /does not document 201/)
     assert.match(messageOf({ status: 401, ...envelope("INVALID_SIGNATURE") }), /401 INVALID_SIGNATURE/)

@@ -33,7 +33,7 @@ describe("every staff endpoint", () => {
     )
   })
 
-  it("has words for every flag of its command", () => {
+  it("describes every flag of its command", () => {
     const wordless = failing(({ endpoint }) => {
       if (Context.getOrUndefined(endpoint.annotations, StaffAction)?.isWithoutCommand === true) return false
       const bodies = [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])

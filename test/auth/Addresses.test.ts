@@ -15,7 +15,7 @@ describe("networks", () => {
     "300.1.1.1"
   ])
 
-  it("hold addresses of both families", () => {
+  it("contain their addresses of both families", () => {
     for (
       const address of [
         "198.51.100.7",
@@ -29,7 +29,7 @@ describe("networks", () => {
     ) assert.isTrue(isWithin(list, address), address)
   })
 
-  it("hold nothing else, and no text that is no address", () => {
+  it("contain no other address, and no text that is not an address", () => {
     for (
       const address of [
         "198.51.100.8",
@@ -60,20 +60,20 @@ describe("the client's address", () => {
     assert.isUndefined(from(undefined, "6.6.6.6"))
   })
 
-  it("is the last one that is no proxy of ours", () => {
+  it("is the last forwarded address that is not a trusted proxy", () => {
     assert.strictEqual(from("10.0.0.1", "203.0.113.1"), "203.0.113.1")
     assert.strictEqual(from("::ffff:10.0.0.1", "6.6.6.6, 203.0.113.1, 10.0.0.2"), "203.0.113.1")
     assert.strictEqual(from("fd00::1", "6.6.6.6,[2001:db8::1]:443,fd00::2"), "2001:db8::1")
     assert.strictEqual(from("10.0.0.1", "203.0.113.1:5000"), "203.0.113.1")
   })
 
-  it("is the first one when all are proxies of ours, and unknown when one is no address", () => {
+  it("is the first forwarded address when all are trusted proxies, and unknown when one is malformed", () => {
     assert.strictEqual(from("10.0.0.1", "10.0.0.3, 10.0.0.2"), "10.0.0.3")
     assert.isUndefined(from("10.0.0.1", "203.0.113.1, unknown"))
     assert.isUndefined(from("10.0.0.1", ""))
   })
 
-  it("is looked for among the last 32, however many are sent", () => {
+  it("is searched among the last 32 forwarded addresses only", () => {
     const behind = (count: number) => `203.0.113.1${",10.0.0.2".repeat(count)}`
     assert.strictEqual(from("10.0.0.1", behind(31)), "203.0.113.1")
     assert.isUndefined(from("10.0.0.1", behind(32)))

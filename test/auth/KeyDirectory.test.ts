@@ -52,7 +52,7 @@ const makeTable = () => {
 const settle = Effect.forEach(Array.from({ length: 30 }), () => Effect.yieldNow, { discard: true })
 
 describe("the directory of keys", () => {
-  it.effect("answers for keys that are there and keys that are not, without asking for each", () =>
+  it.effect("answers for existing and unknown keys without a query for each", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -71,7 +71,7 @@ describe("the directory of keys", () => {
       )
     }))
 
-  it.effect("serves real keys at once while thousands of invented ones wait", () =>
+  it.effect("answers for existing keys at once while thousands of unknown keys wait", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       for (let index = 0; index < 6; index++) table.put(`real-${index}`, String(index))
@@ -129,7 +129,7 @@ describe("the directory of keys", () => {
       assert.deepStrictEqual([table.versions, table.reads], [versions + 1, reads])
     }))
 
-  it.effect("finds a key that was made after the reading that runs had begun", () =>
+  it.effect("finds a key that was created after the running query had begun", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       const keys = yield* directory
@@ -148,7 +148,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(table.versions, 3)
     }))
 
-  it.effect("drops an announced key at once, and no other", () =>
+  it.effect("drops a key announced as changed at once, and no other key", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1", "a")
@@ -169,7 +169,7 @@ describe("the directory of keys", () => {
       assert.deepStrictEqual(yield* Fiber.join(asking), ["1a", "3"])
     }))
 
-  it.effect("reads a key again that changes while it is read", () =>
+  it.effect("reads a key again that changes during its query", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -187,7 +187,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(yield* Fiber.join(asking), "3")
     }))
 
-  it.effect("serves for ten seconds while the database is away, then refuses, and asks again after a pause", () =>
+  it.effect("serves known keys for ten seconds of a database outage, then refuses, and queries again after a pause", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -210,7 +210,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(yield* keys.get("one"), "1")
     }))
 
-  it.effect("serves the old key when a renewal takes half a second", () =>
+  it.effect("serves the known key when its renewal takes longer than half a second", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -229,7 +229,7 @@ describe("the directory of keys", () => {
       yield* Deferred.succeed(table.gate, undefined)
     }))
 
-  it.effect("keeps nothing for longer because the clock was set back", () =>
+  it.effect("does not serve a key for longer when the clock is set back", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")

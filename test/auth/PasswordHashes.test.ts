@@ -23,7 +23,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
       assert.notStrictEqual(yield* passwords.hash("pässwört9"), text)
     }))
 
-  it.effect("knows the password of a hash, and no other", () =>
+  it.effect("accepts the password of a hash, and no other", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       const text = yield* passwords.hash("pässwört9")
@@ -36,7 +36,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
     }))
 
   // Goal: a burst of registrations cannot take all memory. Method: ask for more than may wait, all at once.
-  it.effect("refuses when too many wait, and works again after", () =>
+  it.effect("refuses when too many callers wait, and works again afterwards", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       const outcomes = yield* Effect.forEach(

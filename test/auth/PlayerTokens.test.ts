@@ -45,14 +45,14 @@ layer(live)("PlayerTokens", (it) => {
       assert.deepInclude(tokens.read(token), largest)
     }))
 
-  it.effect("issues none for restricted players and other operators' players", () =>
+  it.effect("issues no token for restricted players and other operators' players", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       assert.strictEqual((yield* Effect.flip(tokens.issue(3, "k", 8, 30))).code, "PLAYER_RESTRICTED")
       assert.strictEqual((yield* Effect.flip(tokens.issue(4, "k", 7, 30))).code, "NOT_FOUND")
     }))
 
-  it.effect("reads nothing else: no change of a token, no other spelling, no other service's", () =>
+  it.effect("rejects changed tokens, other spellings and other services' tokens", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       const { token } = yield* tokens.issue(3, "pk_live_1", 7, 30)

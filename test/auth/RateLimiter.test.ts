@@ -12,7 +12,7 @@ const withLimiter = <A>(use: (limiter: ReturnType<typeof makeRateWindows>) => A)
   Effect.sync(() => use(makeRateWindows()))
 
 describe("RateLimiter", () => {
-  it.effect("agrees with a plain count per window", () =>
+  it.effect("allows as many requests per window as a plain count", () =>
     withLimiter((limiter) => {
       const limit = 3
       let keyId = 0
@@ -37,7 +37,7 @@ describe("RateLimiter", () => {
       }))
     }))
 
-  it.effect("does not wait for a time that comes round again when the clock is set back", () =>
+  it.effect("does not block a key when the clock is set back", () =>
     withLimiter((limiter) => {
       const now = 7_200_000
       assert.isTrue(limiter.take(1, 1, now).isAllowed)
@@ -53,7 +53,7 @@ describe("RateLimiter", () => {
       assert.isTrue(limiter.take(1, 1, before + 60_000).isAllowed)
     }))
 
-  it.effect("counts keys apart, looks without counting, and follows a changed limit", () =>
+  it.effect("counts keys separately, can check without counting, and follows a changed limit", () =>
     withLimiter((limiter) => {
       assert.strictEqual(limiter.peek(1, 2, 0).remaining, 2)
       assert.strictEqual(limiter.take(1, 2, 0).remaining, 1)
@@ -151,14 +151,14 @@ describe("a key counted by the nodes of a cluster", () => {
   const keyId = 3
   const owner = 0
 
-  it.effect("passes its limit once when its node is frozen from the start", () =>
+  it.effect("gets its limit once when its owner node is frozen from the start", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(owner)
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 30)
     }))
 
-  it.effect("goes on from the count of a node that is frozen in the middle", () =>
+  it.effect("continues from the count of a node that freezes within the window", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(2, 20)), 20)
@@ -168,7 +168,7 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2), ...many(0)]), 0)
     }))
 
-  it.effect("goes on from the count of its last node when another one owns it", () =>
+  it.effect("continues from the former owner's count when the key moves to another node", () =>
     Effect.gen(function*() {
       const { ask, network } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(1)), 30)
@@ -178,14 +178,14 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, many(2)), 30)
     }))
 
-  it.effect("is counted by the last node that is left", () =>
+  it.effect("is counted by the only node that is not frozen", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(0).add(1)
       assert.strictEqual(yield* ask(keyId, 30, many(2, 50)), 30)
     }))
 
-  it.effect("waits once for a frozen node, although it owns the next numbers and keys as well", () =>
+  it.effect("waits once for a frozen node, also when that node owns the fallback counters and other keys", () =>
     Effect.gen(function*() {
       const { frozen, network, timeOf } = yield* makeNodes
       network.ownerOf = (number) => number < 100 ? 0 : 1
@@ -200,7 +200,7 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* timeOf(97, 2), 0)
     }))
 
-  it.effect("waits for two frozen nodes at most, and for neither before the other one may be asked again", () =>
+  it.effect("waits for at most two frozen nodes, one at a time", () =>
     Effect.gen(function*() {
       const { frozen, timeOf } = yield* makeNodes
       frozen.add(0).add(1).add(2)

@@ -69,7 +69,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("says who accepted a signature, and refuses one of a process that has ended as of unknown outcome", () =>
+  it.effect("names the process that accepted a signature, and reports an unknown outcome if that process has ended", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         const sql = yield* ServingClient
@@ -102,7 +102,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("lets one of several processes win", () =>
+  it.effect("lets one of several processes accept a signature", () =>
     inProcess((one) =>
       inProcess((two) =>
         Effect.gen(function*() {
@@ -117,7 +117,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       )
     ))
 
-  it.effect("accepts one of two equal signatures of a batch, the first of which is no longer in memory", () =>
+  it.effect("accepts one of two equal signatures in a batch", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
@@ -161,7 +161,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("keeps a signature for as long as its timestamp may count, and not for ever", () =>
+  it.effect("keeps a signature while its timestamp is acceptable, and removes it afterwards", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* accept(store, signatureOf("old")), "accepted")

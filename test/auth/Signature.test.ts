@@ -39,7 +39,7 @@ describe("signatures", () => {
     )
   })
 
-  it("are those that callers compute, and pass", () => {
+  it("equal those that callers compute, and are accepted", () => {
     fc.assert(fc.property(secret, message, (secret, message) => {
       const byHand = signByHand(secret, message.method, message.uri, message.timestamp, message.body, message.nonce)
       assert.strictEqual(sign(signingKey(secret), message), byHand)
@@ -47,7 +47,7 @@ describe("signatures", () => {
     }))
   })
 
-  it("do not pass for any other message, secret or text", () => {
+  it("are rejected for any other message, secret or text", () => {
     fc.assert(fc.property(secret, secret, message, message, fc.nat(63), (secret, other, one, two, position) => {
       const signature = sign(signingKey(secret), one)
       const sameLines = (message: SignedMessage) =>

@@ -58,7 +58,7 @@ const open = (url: Redacted.Redacted, style: BaselineStyle) =>
       })
   )
 
-layer(TestDatabase.layer)("the baseline", (it) => {
+layer(TestDatabase.layer)("the baseline implementation", (it) => {
   for (const style of baselineStyles) {
     // Goal: the baseline does the same work for a bet as the service and refuses the same. Method: every outcome
     // that the contract names for a bet, then the tables.

@@ -7,8 +7,8 @@ const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", 
 
 const rounded = (perSecond: number): string => (Math.round(perSecond / 100) * 100).toLocaleString("en-US")
 
-describe("capacity", () => {
-  it("is what docs/scaling.md says, row by row", () => {
+describe("the capacity model", () => {
+  it("computes every row of the table in docs/scaling.md", () => {
     const rows = [1, 3, 10, 50].flatMap((nodes) =>
       (nodes === 1 ? ["owner"] as const : ["any", "owner"] as const).map((routing) => {
         const capacity = capacityOf(nodes, routing)
@@ -22,7 +22,7 @@ describe("capacity", () => {
     assert.deepStrictEqual(told, rows)
   })
 
-  it("grows with nodes until another resource ends", () => {
+  it("grows with the number of nodes until another resource is exhausted", () => {
     const free: Costs = { ...measuredCosts, hopMicros: 0 }
     assert.closeTo(capacityOf(3, "any", free).nodes, 3 * capacityOf(1, "any", free).nodes, 1)
     assert.strictEqual(capacityOf(1, "any").nodes, capacityOf(1, "owner").nodes)

@@ -24,7 +24,7 @@ const printed = (args: ReadonlyArray<string>) => {
 
 describe("the service under measurement", () => {
   // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js.
-  it("gets the flags that npm start gives to Node.js, as nodes of a cluster and services under a supervisor do", () => {
+  it("gets the Node.js flags of npm start, as do cluster nodes and supervised services", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
     expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([
@@ -40,14 +40,14 @@ describe("the service under measurement", () => {
 
 describe("the commands of the bench suite", () => {
   // Goal: every command can be parsed. Method: the help of each, which reads all of its flags.
-  it.effect.each(Commands.all.map(({ name }) => name))("%s has a help", (name) =>
+  it.effect.each(Commands.all.map(({ name }) => name))("%s has a help text", (name) =>
     Effect.gen(function*() {
       const { exit, text } = yield* printed([name, "--help"])
       expect([exit._tag, text.includes(`bench ${name}`)]).toEqual(["Success", true])
     }))
 
   // Goal: docs/benchmarks.md names every command, and flags that there are. Method: its command lines against the helps.
-  it.effect("are those of docs/benchmarks.md", () =>
+  it.effect("are the ones described in docs/benchmarks.md", () =>
     Effect.gen(function*() {
       const page = readFileSync("docs/benchmarks.md", "utf8")
       const names: ReadonlyArray<string> = Commands.all.map(({ name }) => name)
@@ -61,7 +61,7 @@ describe("the commands of the bench suite", () => {
     }))
 
   // Goal: a wrong value starts nothing. Method: words and numbers out of range.
-  it.effect("refuse what they do not know", () =>
+  it.effect("refuse unknown arguments", () =>
     Effect.gen(function*() {
       for (
         const args of [

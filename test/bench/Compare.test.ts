@@ -57,7 +57,7 @@ describe("the comparison of two results", () => {
     ])
   })
 
-  it("gives the ratio of the medians and the widest there is", () => {
+  it("reports the ratio of the medians and the widest ratio of single results", () => {
     const [bets] = compareResults(resultOf([100, 110, 120, 130, 140]), resultOf([200, 220, 240, 260, 300]))
     expect([bets?.ratio, bets?.lowest, bets?.highest]).toEqual([2, 200 / 140, 3])
   })

@@ -131,7 +131,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: an answer that never comes ends neither the run nor up as a fast one. Method: a server that answers nothing.
-  it("gives up requests that are never answered, and says what was never sent", async () => {
+  it("gives up requests that are never answered, and counts requests that were never sent", async () => {
     const result = await withServer(
       () => {},
       (port) =>
@@ -148,7 +148,7 @@ describe("LoadRun", () => {
 
   // Goal: all breakdowns add up to the totals. Method: a server that answers at once, an open loop of two phases with
   // different rates; requests by phase, over time and by operation against one another and against what was due.
-  it("counts the same by phase, over time and by operation", async () => {
+  it("has the same totals by phase, over time and by operation", async () => {
     const phases = [{ seconds: 0.4, perSecond: 100 }, { seconds: 0.4, perSecond: 300 }]
     const result = await withServer(
       (_bet, _response, processed) => processed(),
@@ -166,7 +166,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: bets past the callers' patience are counted as given up and not sent. Method: one connection to a server that answers nothing in time.
-  it("bets beyond the patience of callers are given up", async () => {
+  it("gives up bets that are due for longer than callers wait", async () => {
     let bets = 0
     const result = await withServer(
       (_bet, _response, processed) => {

@@ -30,9 +30,9 @@ const result: Result = {
   }))
 }
 
-describe("a result", () => {
+describe("a benchmark result", () => {
   // Goal: the curve shows the tail and no unobserved percentile. Method: a thousand values, one of each millisecond.
-  it("has a percentile curve up to what its number of values can tell", () => {
+  it("has a percentile curve up to the percentile that its number of values supports", () => {
     const curve = curveOf(histogram)
     expect(curve[0]?.[0]).toBe(0)
     expect(curve.at(-1)?.[0]).toBeCloseTo(0.999, 6)
@@ -41,12 +41,12 @@ describe("a result", () => {
     expect(curveOf(makeHistogram())).toEqual([])
   })
 
-  it("is the same after it was written and read", () => {
+  it("is unchanged after encoding and decoding", () => {
     expect(Schema.decodeUnknownSync(Schema.fromJsonString(Result))(toJson(result))).toEqual(result)
   })
 })
 
-describe("the page", () => {
+describe("the page of benchmark results", () => {
   const page = renderPage([result, { ...result, scenario: "session", title: "Sessions" }])
 
   // Goal: the page holds every result with its tail and its course over time. Method: a thousand latencies of 1 to 1000 ms, and a

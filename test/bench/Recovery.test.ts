@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import type { Timeline } from "../../bench/load/Job.ts"
 import { backAtRate, longestSilence } from "../../bench/scenarios/ColdStart.ts"
 import { recoveryMs } from "../../bench/scenarios/Overload.ts"
+import { betsAfter } from "../../bench/scenarios/Recovery.ts"
 
 const timeline = (
   processed: ReadonlyArray<number>,
@@ -17,7 +18,7 @@ const timeline = (
 
 const repeat = (count: number, value: number) => Array.from({ length: count }, () => value)
 
-describe("what is read off a timeline", () => {
+describe("recovery measured on a timeline", () => {
   // Goal: recovery ends at the first lasting calm, not at the first good moment. Method: five calm slots, five overloaded ones,
   // then late answers, one calm slot, a refusal, and calm to the end.
   it("finds the end of the recovery", () => {
@@ -36,6 +37,11 @@ describe("what is read off a timeline", () => {
     const killed = timeline([...repeat(10, 50), ...repeat(7, 0), ...repeat(4, 25), ...repeat(9, 48)], repeat(30, 1))
     expect(longestSilence(killed)).toBe(700)
     expect(backAtRate(killed, 1000)).toBe(1100)
+    // from the kill, during which a slot still has answers of before it, and from a moment within the silence or after it
+    expect([1050, 1500, 1850].map((from) => betsAfter(killed, 1000, from))).toEqual([650, 200, 0])
+    const late = timeline([...repeat(10, 50), 20, ...repeat(6, 0), ...repeat(4, 25)], repeat(21, 1))
+    expect(betsAfter(late, 1020, 1020)).toBe(680)
+    expect(betsAfter(timeline(repeat(19, 50), repeat(19, 1)), 1000, 1000)).toBeUndefined()
     expect(backAtRate(timeline([...repeat(10, 50), ...repeat(9, 0)], repeat(19, 1)), 1000)).toBeUndefined()
   })
 })

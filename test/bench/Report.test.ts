@@ -3,7 +3,7 @@ import type { RoundResult } from "../../bench/load/Round.ts"
 import { Books, findMismatches } from "../../bench/report/Balances.ts"
 import { filesystemOf } from "../../bench/report/Machine.ts"
 import { parseMachineStat, parseProcessStat } from "../../bench/report/ProcessorTime.ts"
-import { parseCommitCounts } from "../../bench/report/Prometheus.ts"
+import { parseCommitCounts, parseWork, waitOf, waitsBetween } from "../../bench/report/Prometheus.ts"
 import { measureBeforeAndAfter } from "../../bench/report/BeforeAndAfter.ts"
 import { measureTraffic } from "../../bench/report/TrafficReport.ts"
 import { makeHistogram } from "../../bench/load/Latency.ts"
@@ -15,6 +15,7 @@ const emptyResult: RoundResult = {
   operations: {},
   served: makeHistogram(),
   writing: undefined,
+  waits: undefined,
   phases: [],
   timeline: { slot_ms: 100, processed: [], failed: [], latency_sum: [], latency_max: [] },
   sendDelayP99_ms: 0,
@@ -32,7 +33,7 @@ const emptyResult: RoundResult = {
 
 describe("the report of the bench suite", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
-  it("finds balances that acknowledged bets do not explain", () => {
+  it("finds balances that the acknowledged bets do not explain", () => {
     const check = (balance: number, least: number, most = 0) =>
       findMismatches([1000], [balance], { moved: [-300], leastUnknown: [least], mostUnknown: [most] }).length
     expect(check(700, 0)).toBe(0)
@@ -78,6 +79,28 @@ describe("the report of the bench suite", () => {
     ].join("\n")
     expect(parseCommitCounts(text)).toEqual({ commits: 3, units: 42 })
     expect(parseCommitCounts("http_requests_total 5\n")).toBeUndefined()
+  })
+
+  it("computes what requests waited for between two Prometheus scrapes", () => {
+    const text = (one: number, two: number, all: number) =>
+      [
+        "# TYPE pitboss_journal_wait_seconds histogram",
+        `pitboss_journal_wait_seconds_bucket{le="0.001"} ${one}`,
+        `pitboss_journal_wait_seconds_bucket{le="0.002"} ${two}`,
+        `pitboss_journal_wait_seconds_bucket{le="+Inf"} ${all}`,
+        `nodejs_gc_duration_seconds_bucket{kind="minor",le="0.01"} 4`,
+        `nodejs_gc_duration_seconds_bucket{kind="major",le="0.01"} 1`,
+        "pitboss_journal_batch_units_sum 40",
+        "pitboss_journal_batch_units_count 20"
+      ].join("\n")
+    const [before, after] = [parseWork(text(5, 6, 6)), parseWork(text(5, 106, 107))]
+    const waits = waitsBetween(before?.waits.get("commit before") ?? [], after?.waits.get("commit before") ?? [])
+    expect(waits).toEqual([[0.001, 0], [0.002, 100], [Infinity, 101]])
+    expect(waitOf(waits, 0.5)).toBeCloseTo(1.505)
+    expect(waitOf(waits, 1)).toBe(2)
+    expect(waitOf([[0.001, 0], [Infinity, 0]], 0.5)).toBeUndefined()
+    expect(after?.waits.get("scavenge")).toEqual([[0.01, 4]])
+    expect(after?.waits.get("mark-compact")).toEqual([[0.01, 1]])
   })
 
   it("finds the innermost mount of a folder", () => {
@@ -149,7 +172,7 @@ describe("the report of the bench suite", () => {
 
   // Goal: the required figures of an open loop are in its row. Method: known latencies of two targets at a share of their peaks, of
   // which the answers to the slower one's slowest are ten times as late, and a commit of 2 ms.
-  it("holds an open loop against one commit and against the baseline", () => {
+  it("compares an open loop with another commit and with the baseline", () => {
     const latencyOf = (...latencies_ms: ReadonlyArray<number>) => {
       const histogram = makeHistogram()
       for (const ms of latencies_ms) histogram.recordValue(ms * 1000)

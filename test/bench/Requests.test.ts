@@ -29,10 +29,10 @@ const parse = (bytes: string): Parsed => {
 
 const now = () => Math.floor(Date.now() / 1000).toString()
 
-describe("Requests", () => {
+describe("benchmark requests", () => {
   // Goal: what the generator sends is a bet of the contract, byte for byte countable and correctly signed.
   // Method: take a request apart and sign it again with nothing but node:crypto.
-  it("writes a signed bet of the player's session", () => {
+  it("are signed bets with the player's session", () => {
     const timestamp = now()
     const { body, headers, method, uri } = parse(new Requests(job()).bet(1, timestamp).bytes)
     expect(JSON.parse(body)).toEqual({
@@ -53,14 +53,14 @@ describe("Requests", () => {
   })
 
   // Goal: no two bets are taken for one another. Method: many bets of few players, ids counted.
-  it("never repeats an id", () => {
+  it("never repeat an id", () => {
     const requests = new Requests(job())
     const ids = Array.from({ length: 500 }, (_, index) => requests.bet(index % 2, "1").id)
     expect(new Set(ids).size).toBe(500)
   })
 
   // Goal: baseline and ceiling pay for a real check. Method: an authentic call passes, each forgery is named.
-  it("is accepted by the servers' check, and only unchanged", () => {
+  it("pass the server's signature check, and only unchanged", () => {
     const calls = new ProviderCalls([["key", "secret"]])
     const { body, headers, method, uri } = parse(new Requests(job()).bet(0, now()).bytes)
     const check = (changes: Record<string, string>, sent = body) =>
@@ -75,13 +75,13 @@ describe("Requests", () => {
   })
 
   // Goal: characters are sent as bytes, so anything else must not get in. Method: a token outside ASCII.
-  it("refuses text whose length in bytes differs", () => {
+  it("refuse text whose length in bytes differs", () => {
     expect(() => new Requests(job({ players: [{ id: 1, sessionToken: "töken" }] }))).toThrow("not ASCII")
   })
 
   // Goal: every kind of call follows the contract and is countable. Method: the paths, the bodies, and the minimum and maximum effect of each on the
   // balance.
-  it("writes the other calls of the contract", () => {
+  it("include the other provider calls of the contract", () => {
     const requests = new Requests(job())
     const told = (request: Request) => {
       const { body, headers, method, uri } = parse(request.bytes)
@@ -152,7 +152,7 @@ describe("Requests", () => {
 
   // Goal: calls of operators are the contract's, signed with their nonce, and those of players carry their token. Method: one of each;
   // sign again with nothing but node:crypto, and decode every body.
-  it("writes the calls of operators and of players", () => {
+  it("include the calls of operators and of players", () => {
     const calls = new OperatorCalls(job())
     const seen = operatorOperations.map((operation) => {
       const request = calls.next(operation, 1, "77")
@@ -180,7 +180,7 @@ describe("Requests", () => {
 describe("mixed traffic", () => {
   // Goal: the stated shares are sent, and late wins and retries refer to bets older than the number of bets kept in
   // memory. Method: a long walk in which everything is processed, the operations counted, each late one compared with those before.
-  it("keeps its shares, and comes back to what nobody carries any more", () => {
+  it("keeps the shares of its operations, and refers to bets that are no longer in memory", () => {
     const players = Array.from({ length: 300 }, (_, index) => ({
       id: index + 1,
       sessionToken: `token-${index}`,
@@ -241,7 +241,7 @@ describe("the traffic of a session", () => {
 
   // Goal: a win or a rollback follows a bet of the same player that was processed, and a visit begins and ends as it should.
   // Method: a long walk; every request is compared with the previous one.
-  it("follows up bets that were processed, each visit from authenticate to balance", () => {
+  it("includes the follow-up calls of processed bets, each visit from authenticate to balance", () => {
     const requests = walk(2000, () => true)
     const counts: Record<string, number> = {}
     for (const [index, request] of requests.entries()) {
@@ -260,7 +260,7 @@ describe("the traffic of a session", () => {
   })
 
   // Goal: refused requests have no follow-ups. Method: no bet is processed, then no session is authenticated.
-  it("follows up nothing that was refused", () => {
+  it("includes no follow-up calls of refused bets", () => {
     const operations = (failing: string) =>
       new Set(walk(200, ({ operation }) => operation !== failing).map(({ operation }) => operation))
     expect(operations("bet")).toEqual(new Set(["authenticate", "bet", "balance"]))

@@ -2,7 +2,17 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FastCheck from "fast-check"
-import { type AuditLine, auditLine, auditLineSql, entryLine, entryLineSql, jsonbText } from "../../src/chain/Lines.ts"
+import {
+  type AuditLine,
+  auditLine,
+  auditLineSql,
+  entryLine,
+  entryLineSql,
+  hashOf,
+  jsonbText,
+  valuesLine,
+  valuesLineSql
+} from "../../src/chain/Lines.ts"
 import { type Entry, entryTypes } from "../../src/domain/state/Change.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { layerTestService } from "../kit/TestService.ts"
@@ -78,13 +88,13 @@ describe("canonical lines", () => {
     }))
     FastCheck.assert(FastCheck.property(lines, readable, readable, (line, before, after) => {
       assert.deepStrictEqual(
-        JSON.parse(auditLine({ ...line, before, after })).slice(8, 10),
+        JSON.parse(valuesLine({ ...line, before, after, salt: "00" })).slice(2, 4),
         JSON.parse(JSON.stringify([before, after]))
       )
     }))
   })
 
-  it("keep every key, also where JSON.parse would confuse it with one before", () => {
+  it("keep every key, also keys with escaped characters", () => {
     for (const key of ["\\", "\"", "\n", "\u001f"]) {
       assert.strictEqual(jsonbText({ only: 1, [key]: 2 }), `{${JSON.stringify(key)}: 2, "only": 1}`)
     }
@@ -104,7 +114,7 @@ describe("canonical lines", () => {
 
 // Goal: the bytes that a commit hashes equal PostgreSQL's form of the stored row, for any text, number and JSON.
 layer(layerTestService(), { excludeTestServices: true })("canonical lines of stored rows", (it) => {
-  it.effect("are those of what was written", () =>
+  it.effect("equal the lines computed when the rows were written", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const chain = yield* Chain
@@ -124,11 +134,22 @@ layer(layerTestService(), { excludeTestServices: true })("canonical lines of sto
         id: line.id - line.id % 1000 + index
       }))
       for (const line of written) yield* sql.withTransaction(chain.writeAuditLines([line]))
+      const salts = new Set<string>()
       for (const line of written) {
-        const [stored] = yield* sql`SELECT ${
-          sql.literal(auditLineSql("a"))
-        } AS line FROM audit_log a WHERE id = ${line.id}`
-        assert.deepStrictEqual(stored, { line: auditLine(line) })
+        const [stored] = yield* sql<{
+          readonly line: string
+          readonly values: string
+          readonly salt: string
+        }>`SELECT ${sql.literal(auditLineSql("a"))} AS line,
+          ${
+          sql.literal(valuesLineSql("a"))
+        } AS values, encode(salt, 'hex') AS salt FROM audit_log a WHERE id = ${line.id}`
+        const salt = stored?.salt ?? ""
+        salts.add(salt)
+        const own = { ...line, salt }
+        assert.deepStrictEqual(stored, { line: auditLine(own), values: valuesLine(own), salt })
+        assert.strictEqual(JSON.parse(auditLine(own))[8], hashOf(valuesLine(own)))
       }
+      assert.strictEqual(salts.size, written.length)
     }))
 })

@@ -23,8 +23,8 @@ const clientOf = Effect.fnUntraced(function*({ key, secret }: { readonly key: st
 
 const profile = (username: string) => ({ ...registration(username), terms_accepted: true as const })
 
-layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (it) => {
-  it.effect("an operator's has every endpoint of the contract", () =>
+layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the API clients", (it) => {
+  it.effect("the operator's client has every endpoint of the contract", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("every")
       const operator = yield* clientOf(key)
@@ -40,7 +40,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       assert.deepStrictEqual(missing, [])
     }))
 
-  it.effect("an operator's registers, deposits once, and reads the same back", () =>
+  it.effect("the operator's client registers a player, deposits once, and reads both back", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("deposits")
       const operator = yield* clientOf(key)
@@ -68,7 +68,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       assert.isString(refused.requestId)
     }))
 
-  it.effect("lists are read to their end, by cursor and by page", () =>
+  it.effect("lists can be read to their end, by cursor and by page", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("lists")
       const operator = yield* clientOf(key)
@@ -103,7 +103,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the clients", (i
       expectTypeOf(payments).not.toExtend<Effect.Success<ReturnType<Parameters<typeof Lists.pages>[0]>>>()
     }))
 
-  it.effect("a player's opens a game, and a provider's settles it", () =>
+  it.effect("the player's client launches a game, and the provider's client settles its bets", () =>
     Effect.gen(function*() {
       const { key, slots, studio } = yield* openCasinoInRows("plays")
       const operator = yield* clientOf(key)

@@ -112,7 +112,7 @@ const isSigned = ({ body, headers, method, url }: Sent, uri = url.pathname + url
   headers["x-signature"] === sign(secret, method, uri, headers["x-timestamp"] ?? "", body, headers["x-nonce"])
 
 describe("a request", () => {
-  it.effect("is signed as it is sent, query included", () =>
+  it.effect("is signed as it is sent, including the query", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(Date.parse("2026-11-20T12:00:00.900Z"))
       const { http, sent } = wireOf(refusal(404, "NOT_FOUND"))
@@ -167,7 +167,7 @@ describe("a request", () => {
       assert.deepStrictEqual(sent, [])
     }))
 
-  it.effect("of a player carries the token and nothing of a key", () =>
+  it.effect("of a player carries the token and no API key", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf(good)
       const player = yield* PlayerClient.make({ baseUrl: "https://casino.example", token: Redacted.make("pbt_1") })
@@ -198,7 +198,7 @@ describe("an answer", () => {
       })
     }))
 
-  it.effect("a missing answer is reported without the query", () =>
+  it.effect("a missing answer is reported with the path, without the query", () =>
     Effect.gen(function*() {
       for (const answer of ["cut", { status: 404, body: "<html>" }] as const) {
         const { http } = wireOf(answer)
@@ -257,8 +257,8 @@ describe("an answer", () => {
     }))
 })
 
-describe("trying again", () => {
-  it.effect("sends the same body under the same key, signed anew", () =>
+describe("retrying", () => {
+  it.effect("sends the same body with the same idempotency key and a new signature", () =>
     Effect.gen(function*() {
       const answers: ReadonlyArray<Answer> = ["cut", restarting, refusal(409, "IDEMPOTENCY_IN_PROGRESS")]
       const { http, sent } = wireOf(...answers, refusal(422, "LIMIT_EXCEEDED"))
@@ -276,7 +276,7 @@ describe("trying again", () => {
       assert.match(sent[0]?.headers["idempotency-key"] ?? "", /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
     }))
 
-  it.effect("pauses longer each time, and ends", () =>
+  it.effect("pauses longer each time, and gives up", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf(restarting)
       const operator = yield* operatorOn(http, { maxAttempts: 3, firstPause: "10 seconds" })
@@ -288,7 +288,7 @@ describe("trying again", () => {
       assert.isTrue(third - second >= 10 && third - second <= 20.2, String(third - second))
     }))
 
-  it.effect("waits as long as it is asked to, within bounds", () =>
+  it.effect("waits as long as Retry-After says, up to a maximum", () =>
     Effect.gen(function*() {
       const full = (seconds: string) => refusal(429, "RATE_LIMITED", { "retry-after": seconds })
       const short = wireOf(full("30"), { status: 200, body: { data: { ...wallet } } })
@@ -346,7 +346,15 @@ describe("trying again", () => {
       assert.lengthOf(sent, 2)
     }))
 
-  it.effect("happens to a gateway's own failure", () =>
+  it.effect("adds the wait of a long poll for events to the time-out", () =>
+    Effect.gen(function*() {
+      const { http, sent } = wireOf("silence")
+      const operator = yield* operatorOn(http, { maxAttempts: 2, attemptTimeout: "3 seconds", firstPause: "0 millis" })
+      yield* failureOf(operator.events.list({ query: { wait: 20 } }))
+      assert.deepStrictEqual(sent.map(({ at }) => at), [0, 23])
+    }))
+
+  it.effect("also happens after a gateway's own failure", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf({ status: 502, body: "<html>", headers: { "content-type": "text/html" } })
       const error = yield* failureOf((yield* operatorOn(http)).account.me())
@@ -354,7 +362,7 @@ describe("trying again", () => {
       assert.lengthOf(sent, 4)
     }))
 
-  it.effect("happens to a provider's messages, but for a bet, which is taken back", () =>
+  it.effect("also happens to a provider's messages, except a bet, which is rolled back", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf("cut")
       const provider = yield* ProviderClient.make({
@@ -375,7 +383,7 @@ describe("trying again", () => {
     }))
 })
 
-it.effect("a secret that is empty makes no client", () =>
+it.effect("a client with an empty secret is refused", () =>
   Effect.gen(function*() {
     const { http } = wireOf(good)
     const error = yield* Effect.flip(operatorOn(http, { secret: Redacted.make("") }))

@@ -38,7 +38,7 @@ const reasonOf = (delivery: Webhooks.Delivery) =>
   Effect.map(Effect.flip(read(delivery)), (error) => error._tag === "Rejected" ? error.reason : error._tag)
 
 describe("a webhook", () => {
-  it.effect("that is signed is read, as text or bytes, headers in any form", () =>
+  it.effect("that is signed is decoded from text or bytes, with headers in any form", () =>
     Effect.gen(function*() {
       const { headers } = delivery()
       const forms = [
@@ -52,28 +52,24 @@ describe("a webhook", () => {
       for (const form of forms) assert.deepStrictEqual(yield* read(form), event)
     }))
 
-  it.effect("is believed with either signature while the secret is rotated", () =>
+  it.effect("is accepted with either signature while the secret is rotated", () =>
     Effect.gen(function*() {
       const timestamp = timestampAt(0)
       const [current, previous] = [signatureOf(secret, timestamp), signatureOf("whsec_before", timestamp)]
-      for (
-        const signed of [
-          { "x-service-signature": current, "x-service-signature-previous": previous },
-          // as versions before sent it
-          { "x-service-signature": `${current},${previous}` }
-        ]
-      ) {
-        const headers = { "x-service-timestamp": timestamp, ...signed }
-        assert.strictEqual((yield* read(delivery({ headers }))).id, "evt_1")
-        const before = [Redacted.make("whsec_before")]
-        assert.strictEqual((yield* read(delivery({ headers, secrets: before }))).id, "evt_1")
-        assert.strictEqual(yield* reasonOf(delivery({ headers, secrets: [Redacted.make("other")] })), "wrong signature")
+      const headers = {
+        "x-service-timestamp": timestamp,
+        "x-service-signature": current,
+        "x-service-signature-previous": previous
       }
+      assert.strictEqual((yield* read(delivery({ headers }))).id, "evt_1")
+      const before = [Redacted.make("whsec_before")]
+      assert.strictEqual((yield* read(delivery({ headers, secrets: before }))).id, "evt_1")
+      assert.strictEqual(yield* reasonOf(delivery({ headers, secrets: [Redacted.make("other")] })), "wrong signature")
       const old = [Redacted.make("whsec_before"), Redacted.make(secret)]
       assert.strictEqual((yield* read(delivery({ secrets: old }))).id, "evt_1")
     }))
 
-  it.effect("is believed for 300 seconds, to either side", () =>
+  it.effect("is accepted up to 300 seconds before and after its timestamp", () =>
     Effect.gen(function*() {
       for (const seconds of [-300, 300]) yield* read(delivery({}, timestampAt(seconds)))
       for (const seconds of [-301, 301]) {
@@ -84,7 +80,7 @@ describe("a webhook", () => {
       }
     }))
 
-  it.effect("that was changed on the way is not", () =>
+  it.effect("that was changed on the way is refused", () =>
     Effect.gen(function*() {
       const timestamp = timestampAt(0)
       const good = signatureOf(secret, timestamp)
@@ -109,7 +105,7 @@ describe("a webhook", () => {
       assert.strictEqual(yield* reasonOf(delivery({ headers: { "x-service-signature": good } })), "headers missing")
     }))
 
-  it.effect("that is signed and no event is not either", () =>
+  it.effect("that is signed but is not an event is refused", () =>
     Effect.gen(function*() {
       const text = "{\"id\": 7}"
       const timestamp = timestampAt(0)

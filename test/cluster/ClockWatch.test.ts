@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function*() {
 })
 
 describe("a node whose clock is wrong", () => {
-  it.effect("comes back on many missing answers in a row, and not on some", () =>
+  it.effect("rejoins after ten queries in a row that no other node answers, and not after nine", () =>
     Effect.gen(function*() {
       const { isAside, told, watch, world } = yield* makeWorld
       yield* Effect.forkChild(watch)
@@ -40,7 +40,7 @@ describe("a node whose clock is wrong", () => {
       assert.deepStrictEqual(told, [true, false])
     }))
 
-  it.effect("comes back at once when its clock is right, and stays where no other one is", () =>
+  it.effect("rejoins at once when its clock is right, and does not leave while no other node answers", () =>
     Effect.gen(function*() {
       const { told, watch, world } = yield* makeWorld
       yield* Effect.forkChild(watch)
@@ -55,7 +55,7 @@ describe("a node whose clock is wrong", () => {
       assert.deepStrictEqual(told, [true, false])
     }))
 
-  it.effect("does not join before its clock is right, or no other one has answered for long", () =>
+  it.effect("does not join before its clock is right or no other node has answered for ten seconds", () =>
     Effect.gen(function*() {
       const { awaitRight, isAside, world } = yield* makeWorld
       world.isAgreed = false
@@ -71,11 +71,11 @@ describe("a node whose clock is wrong", () => {
     }))
 })
 
-describe("answers of other nodes about their clocks", () => {
+describe("other nodes' answers about their clocks", () => {
   const agreeing = { node: "other", status: 200, body: "" }
   const begun = { ...agreeing, body: unsettled }
 
-  it("contradict a node when another one's clock agrees, but not when that one has only begun and this one goes on from a settled time", () => {
+  it("contradict a node if another clock agrees with PostgreSQL, unless only this node's time is trusted", () => {
     const at = (answers: ReadonlyArray<typeof agreeing>, isSettled: boolean) =>
       areContradicting(answers, "self", isSettled)
     assert.deepStrictEqual([at([agreeing], true), at([agreeing], false)], [true, true])

@@ -7,7 +7,7 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 // process, each with its own connections and port, over one PostgreSQL.
 
 describe("nodes over one database", () => {
-  it.live("share all keys, each with one owner, and reach it from anywhere", () =>
+  it.live("share all keys, each with one owner that every node can call", () =>
     Effect.gen(function*() {
       const one = yield* startNode()
       yield* settled([one])
@@ -32,7 +32,7 @@ describe("nodes over one database", () => {
     }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)), 60_000)
 
   it.live(
-    "a node that leaves hands over what it owned, and goes on sending calls to the new owners",
+    "a leaving node hands over its shards and forwards calls to their new owners",
     () =>
       Effect.gen(function*() {
         const one = yield* startNode()
@@ -68,7 +68,7 @@ describe("nodes over one database", () => {
   )
 
   it.live(
-    "the players of a node that ends without a word go to the others when its lease is over",
+    "players of a node that ends without a handover move to other nodes when its lease expires",
     () =>
       Effect.gen(function*() {
         const one = yield* startNode()

@@ -20,8 +20,8 @@ import {
 // Goal: a call reaches the owner of its key once, or its caller gets an error; a slow one delays no other, and excess calls are
 // refused. Method: nodes with real connections, in a world whose owners the test sets.
 
-describe("calls to the owner of a key", () => {
-  it.live("are answered by it, also when that is the node itself", () =>
+describe("calls between nodes", () => {
+  it.live("are answered by the owner, also when the calling node is the owner", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       for (const { forwarder, self } of [one, two]) {
@@ -41,7 +41,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual((yield* one.forwarder.send(key, "echo", given, once)).node, "one")
     }).pipe(Effect.scoped))
 
-  it.live("do not wait for slower ones that were sent before them", () =>
+  it.live("do not wait for slower calls that were sent before them", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       const slow: Array<() => void> = []
@@ -58,7 +58,7 @@ describe("calls to the owner of a key", () => {
       yield* eventually(() => answered === 20)
     }).pipe(Effect.scoped))
 
-  it.live("look for the owner again when it is not the one that was asked", () =>
+  it.live("go to the new owner when the called node no longer owns the key", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       let asked = 0
@@ -73,7 +73,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual(asked, 1)
     }).pipe(Effect.scoped))
 
-  it.live("end when no owner is found in time, and nothing was done", () =>
+  it.live("fail as unsent when no owner is found in time", () =>
     Effect.gen(function*() {
       const { one, world } = yield* pair
       change(world, "127.0.0.1:1")
@@ -81,7 +81,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual(failure(exit), "unsent")
     }).pipe(Effect.scoped))
 
-  it.live("are not sent again because they are slow", () =>
+  it.live("are not sent again when they are slow", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       let opened = 0
@@ -91,7 +91,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual(opened, 1)
     }).pipe(Effect.scoped))
 
-  it.live("are sent again after a lost connection only when they may be", () =>
+  it.live("are sent again after a lost connection only when they are repeatable", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       let opened = 0
@@ -111,7 +111,7 @@ describe("calls to the owner of a key", () => {
       assert.isTrue(second !== undefined && Exit.isSuccess(second) && second.value.node === "one")
     }).pipe(Effect.scoped))
 
-  it.live("are given to another owner when the one that has them left and is silent", () =>
+  it.live("are sent to the new owner when the former owner has left the cluster and does not answer", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       let opened = 0
@@ -128,7 +128,7 @@ describe("calls to the owner of a key", () => {
       assert.isTrue(first !== undefined && Exit.isSuccess(first) && first.value.node === "one")
     }).pipe(Effect.scoped))
 
-  it.live("are refused at once when as many wait as may, and those that wait are answered", () =>
+  it.live("are refused at once when the maximum of calls is waiting, and the waiting calls are answered", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       const opened: Array<() => void> = []
@@ -157,7 +157,7 @@ describe("calls to the owner of a key", () => {
     }).pipe(Effect.scoped))
 
   // Goal: a defect of one call costs no other. Method: a call waits on the same connection, which may not be sent again.
-  it.live("fail alone when they have no key that can be sent, or no answer that can", () =>
+  it.live("fail without affecting other calls when the key or the answer cannot be encoded", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       const held: Array<() => void> = []
@@ -178,7 +178,7 @@ describe("calls to the owner of a key", () => {
       assert.deepStrictEqual(others.map(failure), [""])
     }).pipe(Effect.scoped))
 
-  it.live("are answered once, also when their handler fails or answers again", () =>
+  it.live("are answered once, also when their handler throws or answers twice", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       const fail = () => assert.fail("planned")
@@ -205,7 +205,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual(calls, 1)
     }).pipe(Effect.scoped))
 
-  it.live("ask one node, or all that answer", () =>
+  it.live("can go to one named node, or to all nodes, of which those in time answer", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       for (const { forwarder, self } of [one, two]) forwarder.serve("who", (_, done) => done(answer(self)))
@@ -220,7 +220,7 @@ describe("calls to the owner of a key", () => {
       assert.deepStrictEqual(some.map(({ node }) => node), ["one"])
     }).pipe(Effect.scoped))
 
-  it.live("go to no node with another master key", () =>
+  it.live("are not sent to a node with a different master key", () =>
     Effect.gen(function*() {
       const { one, world } = yield* pair
       const stranger = yield* startNode(world, "stranger", { masterKey: masterKeyOf(1) })
@@ -235,7 +235,7 @@ describe("calls to the owner of a key", () => {
       assert.strictEqual(opened, 0)
     }).pipe(Effect.scoped))
 
-  it.live("do not keep a node from ending while a peer takes its connection and says nothing", () =>
+  it.live("do not keep a node from closing while a peer accepts its connection and sends nothing", () =>
     Effect.gen(function*() {
       const silent = new Set<Socket>()
       const server = yield* Effect.acquireRelease(
@@ -258,7 +258,7 @@ describe("calls to the owner of a key", () => {
       assert.isAbove(silent.size, 0)
     }).pipe(Effect.scoped))
 
-  it.live("reach the owner in its next epoch", () =>
+  it.live("reach an owner whose epoch has changed", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       two.forwarder.serve("echo", ({ body }, done) => done(answer(body)))

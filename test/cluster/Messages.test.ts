@@ -28,8 +28,8 @@ const answers: ReadonlyArray<SentAnswer> = [
 
 const read = (bytes: Buffer): Message | undefined => readMessage(bytes.subarray(lengthBytes))
 
-describe("calls and answers", () => {
-  it("come as they were sent, in every form", () => {
+describe("messages with calls and answers", () => {
+  it("are decoded as they were sent, in every version of the form", () => {
     for (let form = 1; form <= newestForm; form++) {
       for (
         const [bytes, message] of [
@@ -43,7 +43,7 @@ describe("calls and answers", () => {
     }
   })
 
-  it("keep the bytes of the packed form", () => {
+  it("have fixed bytes in the packed form", () => {
     assert.strictEqual(
       writeCalls([{ id: 1, key: 7, channel: "d", head: "ä", body: "b" }], 2).toString("hex"),
       ["0000002101", "3ff0000000000000", "401c000000000000", "00000004", "00000001", "00000001", "64c3a462"].join("")
@@ -54,7 +54,7 @@ describe("calls and answers", () => {
     )
   })
 
-  it("keep half of a surrogate pair to their own text", () => {
+  it("do not join halves of a surrogate pair from two neighbouring texts", () => {
     const [call] = calls
     assert.isDefined(call)
     const bytes = writeCalls([{ ...call, channel: "d\ud83d", head: "\ude00h", body: "b" }, call], 2)
@@ -68,7 +68,7 @@ describe("calls and answers", () => {
     })
   })
 
-  it("are divided into messages that the peer takes; one that it would refuse is lost alone", () => {
+  it("are split to the size that the peer accepts; only an answer above that size is lost", () => {
     const half = "x".repeat(maxAnswersLength / 2)
     const given = ["", half, half, "y", `${half}${half}z`, ""].map((body, id): SentAnswer => ({
       id,
@@ -106,7 +106,7 @@ describe("calls and answers", () => {
     }
   })
 
-  it("are not understood when they are cut off, or have no integers or too long texts", () => {
+  it("cannot be decoded when they are truncated, or hold non-integers or wrong text lengths", () => {
     const whole = writeCalls(calls.slice(0, 2), 2).subarray(lengthBytes)
     const first = writeCalls(calls.slice(0, 1), 2).subarray(lengthBytes)
     for (let length = 2; length < whole.length; length++) {

@@ -20,7 +20,8 @@ const nodeOf = ([first, ...later]: readonly [Course, ...ReadonlyArray<Course>]) 
       pid: starts,
       exited: typeof now === "object" ? Effect.succeed(now.ends) : Effect.never,
       hasExited: () => typeof now === "object",
-      kill: () => {}
+      kill: () => {},
+      tell: () => {}
     }
   }
   const node: StartedNode = {
@@ -57,8 +58,8 @@ const outcomeOf = Effect.fnUntraced(function*(courses: readonly [Course, ...Read
 
 const ended = { ends: "exit code 1" }
 
-describe("the supervisor", () => {
-  it.effect("starts a node again that ends before it takes requests, after a pause, and says so", () =>
+describe("the supervisor of nodes", () => {
+  it.effect("restarts a node that exits before it is ready, after a pause, and logs it", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* outcomeOf([ended, ended, "ready"]), {
         isUp: true,
@@ -68,13 +69,13 @@ describe("the supervisor", () => {
       })
     }))
 
-  it.effect("gives a node up whose third start ends as well", () =>
+  it.effect("gives up on a node whose third start fails as well", () =>
     Effect.gen(function*() {
       const { isUp, said, starts } = yield* outcomeOf([ended, ended, { ends: "SIGKILL" }])
       assert.deepStrictEqual([isUp, starts, said.at(-1)], [false, 3, "node 2 did not start (SIGKILL)"])
     }))
 
-  it.effect("says what a node waits for, and goes on without it after a minute", () =>
+  it.effect("logs what a starting node waits for, and continues without that node after a minute", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* outcomeOf(["hangs"]), {
         isUp: true,

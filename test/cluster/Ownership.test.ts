@@ -106,7 +106,7 @@ const makeStranger = makeStrangerWith(4000)
 const makeNode = Effect.tap(makeStranger, ({ watched }) => watched.register(runner(address), true))
 
 describe("ownership of shards", () => {
-  it.effect("ends with the lease, counted from before the lock was asked for", () =>
+  it.effect("ends with the lease, counted from before the lock was requested", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.answers.acquire = Effect.delay(Effect.succeed([mine]), "1 second")
@@ -123,7 +123,7 @@ describe("ownership of shards", () => {
       assert.isAbove(node.counts.stale, 0)
     }))
 
-  it.effect("goes on under the same epoch while the lock is confirmed", () =>
+  it.effect("keeps its epoch while the lock is renewed", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])
@@ -137,7 +137,7 @@ describe("ownership of shards", () => {
 
   // Goal: an owner that lost its connection and the next owner never own together. Method: PostgreSQL reports that it may believe to own for
   // three seconds more.
-  it.effect("begins when the owner before certainly knows that it is none", () =>
+  it.effect("begins only when the previous owner's lease has certainly expired", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.answers.waitMs = 3000
@@ -153,7 +153,7 @@ describe("ownership of shards", () => {
 
   // Goal: ids rise over the owners of a player. They are drawn anew with a new highest epoch, so that an epoch must be numbered
   // when it begins. Method: another shard is taken while this one waits.
-  it.effect("is numbered when it begins, above those that began meanwhile", () =>
+  it.effect("gets its epoch number when it begins, above epochs that began while it waited", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.answers.waitMs = 3000
@@ -171,7 +171,7 @@ describe("ownership of shards", () => {
       assert.isTrue(node.holds(key, epoch))
     }))
 
-  it.effect("ends when the lock was lost, and another epoch begins when it is taken again", () =>
+  it.effect("ends when the lock is lost, and has a new epoch when the lock is acquired again", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])
@@ -186,7 +186,7 @@ describe("ownership of shards", () => {
 
   // Goal: a lock granted after its node's request had timed out does not block its owner for ever. Method: the session holds two untracked
   // shards, one of them the other node's.
-  it.effect("releases locks that it holds unknowingly, where they are another node's", () =>
+  it.effect("releases locks that the session holds untracked, where another node is the owner", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -202,7 +202,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`release ${theirs.id}`])
     }))
 
-  it.effect("takes nothing more of a shard that is released, and gives it when all that was accepted is done", () =>
+  it.effect("takes no new commands for a shard being released, and unlocks it when accepted commands are done", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.onRelease(() => Effect.sleep("1 second"))
@@ -221,7 +221,7 @@ describe("ownership of shards", () => {
 
   // Goal: idle players do not wait for one who bets. Method: four shards are released; an actor of one works for a second, one of another
   // for half of it.
-  it.effect("gives what nobody works for without waiting for the others", () =>
+  it.effect("releases idle shards without waiting for shards with running commands", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       const keys = [key]
@@ -261,7 +261,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [...told, `end ${slow.id}`, `unlock ${slow.id}`])
     }))
 
-  it.effect("gives a shard after three seconds, whatever is not done", () =>
+  it.effect("releases a shard after three seconds, even with unfinished commands", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.onRelease(() => Effect.never)
@@ -274,7 +274,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
-  it.effect("ends giving what it began to give before three seconds were over", () =>
+  it.effect("completes a release that began just before the three seconds were over", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.onRelease((_, meanwhile = () => Effect.void) =>
@@ -288,7 +288,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
-  it.effect("releases a lock alone when it cannot be released with the others", () =>
+  it.effect("releases locks one by one when they cannot be released together", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.answers.hasLocks = false
@@ -297,7 +297,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `release ${mine.id}`])
     }))
 
-  it.effect("walks the actors once for all shards that are released in one turn", () =>
+  it.effect("iterates the actors once for all shards that are released in one turn", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       const all = Array.from({ length: 100 }, (_, index) => shard(index + 1))
@@ -320,7 +320,7 @@ describe("ownership of shards", () => {
       assert.lengthOf(node.told, 2)
     }))
 
-  it.effect("that is handed over is offered at once, free when all is done, and not taken back", () =>
+  it.effect("is announced and ended at once when it is handed over, and not acquired again", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -343,7 +343,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
     }))
 
-  it.effect("is handed over when a second caller's wait for it ends", () =>
+  it.effect("is handed over completely when a second caller of the handover continues", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])
@@ -357,7 +357,7 @@ describe("ownership of shards", () => {
       yield* Fiber.join(first)
     }))
 
-  it.effect("joins when it holds all that is its own", () =>
+  it.effect("counts the node as joined only when it holds every shard assigned to it", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       assert.isFalse(node.isJoined())
@@ -372,7 +372,7 @@ describe("ownership of shards", () => {
 
   // Goal: a node gets requests only once it is ready. Method: its registration takes a second; meanwhile all shards are assigned to another node,
   // and none to it.
-  it.effect("joins when it is one of the nodes, and not while it becomes one", () =>
+  it.effect("does not count the node as joined while it is being registered", () =>
     Effect.gen(function*() {
       const node = yield* makeStranger
       yield* node.storage.register(runner(other), true)
@@ -389,7 +389,7 @@ describe("ownership of shards", () => {
     }))
 
   // Goal: locks are renewed three times per lease, independent of the shortened pause of `Sharding`, with a lease of three seconds too.
-  it.effect.each([2000, 3000, 4000])("is renewed three times in a lease of %i ms", (leaseMs) =>
+  it.effect.each([2000, 3000, 4000])("is renewed three times per lease of %i ms", (leaseMs) =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const node = yield* Scope.provide(makeStrangerWith(leaseMs), scope)
@@ -403,7 +403,7 @@ describe("ownership of shards", () => {
       yield* Fiber.join(closing)
     }))
 
-  it.effect("reads the nodes four times a second, and at once when another node says so", () =>
+  it.effect("reads the list of nodes four times a second, and at once when another node announces a change", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.refreshNow
@@ -418,7 +418,7 @@ describe("ownership of shards", () => {
     }))
 
   // Goal: a starting node delays no player. Method: another node is running; this one's state is read before it joins.
-  it.effect("begins when the node joins; before, it knows who owns what", () =>
+  it.effect("begins when the node joins; before that, the node already knows the owner of each key", () =>
     Effect.gen(function*() {
       const node = yield* makeStranger
       yield* node.storage.register(runner(other), true)
@@ -437,7 +437,7 @@ describe("ownership of shards", () => {
 
   // Goal: a lock that is released late is taken at once. Method: its lock is free some time after the first round has
   // given up, in the pause before the next one.
-  it.effect("begins as soon as the lock is free, between the rounds of locks too", () =>
+  it.effect("begins as soon as the lock is free, also between two rounds of lock requests", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const node = yield* Scope.provide(makeStranger, scope)
@@ -455,7 +455,7 @@ describe("ownership of shards", () => {
     }))
 
   // a release with another placement would share players with the one before it, while both run
-  it("places keys as every release before", () => {
+  it("maps keys to the same shards as every earlier release", () => {
     assert.deepStrictEqual([1, 2, 1000, 2 ** 31, 2 ** 44 + 1, Number.MAX_SAFE_INTEGER].map(shardOf), [
       296,
       73,

@@ -99,7 +99,7 @@ describe("closing the server of a node's peers", () => {
     }))
 })
 
-describe("strangers at the port for peers", () => {
+describe("unauthenticated connections to the port for peers", () => {
   const connectSilently = (address: Net.NetConnectOpts, count: number) =>
     Effect.forEach(Array.from({ length: count }), () =>
       Effect.acquireRelease(
@@ -111,7 +111,7 @@ describe("strangers at the port for peers", () => {
       ), { concurrency: 50 })
   const open = (sockets: ReadonlyArray<Net.Socket>) => sockets.filter(({ closed }) => !closed).length
 
-  it.live("that say nothing are disconnected within seconds", () =>
+  it.live("are closed within seconds when they send nothing", () =>
     Effect.gen(function*() {
       const { address, close } = yield* startServer
       const silent = yield* connectSilently(address, 200)
@@ -119,7 +119,7 @@ describe("strangers at the port for peers", () => {
       yield* close
     }), 15_000)
 
-  it.live("hold 256 connections at most, and none that a peer needs", () =>
+  it.live("are 256 at most, and never keep a peer from connecting", () =>
     Effect.gen(function*() {
       const { address, client, close, served, proofs } = yield* startServer
       const peer = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
@@ -136,7 +136,7 @@ describe("strangers at the port for peers", () => {
       yield* close
     }), 15_000)
 
-  it.live("that end their handshake and prove nothing give way to others too", () =>
+  it.live("are closed for others also when they end their handshake without proof", () =>
     Effect.gen(function*() {
       const { address, client, close, served } = yield* startServer
       const known = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()

@@ -27,8 +27,8 @@ const age = Effect.fnUntraced(function*(seconds: number) {
 const waitOf = (terms: ShardTerms["Service"], shard: number) =>
   Effect.map(terms.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
 
-layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it) => {
-  it.effect("begin at once where nobody was before, and again at the same node", () =>
+layer(TestDatabase.layer, { excludeTestServices: true })("terms of shard ownership", (it) => {
+  it.effect("begin at once for a shard without an owner, and again for the same node", () =>
     Effect.gen(function*() {
       const one = yield* node("one:1")
       yield* beat("one:1", 0)
@@ -39,7 +39,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it)
       assert.deepStrictEqual(yield* one.begin([1]), [{ shard: 1, term: 2, waitMs: 0 }])
     }))
 
-  it.effect("begin at once after an owner that gave the shard up, or whose lease is over", () =>
+  it.effect("begin at once after an owner that released the shard or whose lease has expired", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node("one:2"), yield* node("other:2")]
       yield* beat("one:2", 0)
@@ -51,7 +51,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it)
       assert.strictEqual(yield* waitOf(other, 12), 0)
     }))
 
-  it.effect("begin a lease after the last owner showed itself", () =>
+  it.effect("begin one lease after the last owner's heartbeat or its taking of the shard", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node("one:3"), yield* node("other:3")]
       yield* beat("one:3", 0)
@@ -69,7 +69,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it)
     }))
 
   // Goal: a second change of owner does not shorten the wait for the first one.
-  it.effect("wait for the owner before the last one as well", () =>
+  it.effect("wait for the lease of the owner before the last one as well", () =>
     Effect.gen(function*() {
       const [one, other, third] = [yield* node("one:4"), yield* node("other:4"), yield* node("third:4")]
       yield* beat("one:4", 0)
@@ -78,7 +78,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shards", (it)
       assert.isAbove(yield* waitOf(third, 31), 70_000)
     }))
 
-  it.effect("are ended by their own node only", () =>
+  it.effect("are not ended by the end of an earlier term", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node("one:5"), yield* node("other:5")]
       yield* beat("one:5", 0)

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { SettingsShape } from "../../src/platform/Settings.ts"
-import { makeAuthority } from "../kit/Certificates.ts"
+import { makeAuthority } from "../../scripts/registers/Certificates.ts"
 import { again, answer, call, change, failure, key, makeWorld, masterKeyOf, startNode } from "../kit/ForwardingNodes.ts"
 
 // Goal: exactly the operator's own nodes can connect to each other. Method: nodes with real connections, each with keys and
@@ -50,22 +50,22 @@ const filesOf = Effect.fnUntraced(
   }
 )
 
-describe("nodes", () => {
-  it.live("with certificates of one authority reach each other", () =>
+describe("connections between nodes", () => {
+  it.live("work between nodes with certificates of the same authority", () =>
     Effect.gen(function*() {
       const authority = makeAuthority("ours")
       const [one, two] = [yield* filesOf(authority, "127.0.0.1"), yield* filesOf(authority, "127.0.0.1")]
       assert.deepStrictEqual(yield* reach(one, two), isReached)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.live("keep out who has a certificate of another authority and the master key", () =>
+  it.live("are refused to a node with the master key and a certificate of another authority", () =>
     Effect.gen(function*() {
       const [ours, theirs] = [makeAuthority("ours"), makeAuthority("theirs")]
       const stranger = yield* filesOf(theirs, "127.0.0.1", ours)
       assert.deepStrictEqual(yield* reach(yield* filesOf(ours, "127.0.0.1"), stranger, 1000), isKeptOut)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.live("keep out who has a certificate and another master key", () =>
+  it.live("are refused to a node with a valid certificate and another master key", () =>
     Effect.gen(function*() {
       const authority = makeAuthority("ours")
       const one = yield* filesOf(authority, "127.0.0.1")
@@ -73,7 +73,7 @@ describe("nodes", () => {
       assert.deepStrictEqual(yield* reach(one, stranger, 1000), isKeptOut)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
 
-  it.live("do not call one whose certificate is for another address", () =>
+  it.live("are not used when the peer's certificate is for another address", () =>
     Effect.gen(function*() {
       const authority = makeAuthority("ours")
       const [one, moved] = [yield* filesOf(authority, "127.0.0.1"), yield* filesOf(authority, "127.0.0.2")]
@@ -83,7 +83,7 @@ describe("nodes", () => {
   // Goal: a master key is rotated by restarting nodes one by one. Method: every pair of nodes that run side by side then, and the one
   // that must not connect.
   it.live(
-    "reach each other while the master key is replaced, with certificates and without",
+    "work while the master key is replaced, with certificates and without",
     () =>
       Effect.gen(function*() {
         const files = yield* filesOf(makeAuthority("ours"), "127.0.0.1")

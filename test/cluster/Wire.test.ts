@@ -97,7 +97,7 @@ const dialAs = Effect.fnUntraced(function*(self: string, { form = newestForm, na
 const additions = ["", ",\"more\":{\"a\":1}"]
 
 describe("a node", () => {
-  it.live("answers one of another release", () =>
+  it.live("answers calls of a node of another release", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)
@@ -128,7 +128,7 @@ describe("a node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("calls one of another release", () =>
+  it.live("calls a node of another release", () =>
     Effect.gen(function*() {
       const trust = yield* makeKeys
       for (const more of additions) {
@@ -152,7 +152,7 @@ describe("a node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("sends a repeatable call over three connections at most, and knows then that it may have had its effect", () =>
+  it.live("sends a repeatable call over three connections at most, then reports the call as lost, not unsent", () =>
     Effect.gen(function*() {
       const { forwarder, nextSocket, world } = yield* makeOther
       let received = 0
@@ -175,7 +175,7 @@ describe("a node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("gives answers of one turn in several messages when they are long", () =>
+  it.live("splits long answers of one turn into several messages", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)
@@ -191,7 +191,7 @@ describe("a node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("packs what it says to one that says it reads that, and hangs up on what it does not understand", () =>
+  it.live("sends the packed form to a node that reads it, and closes the connection on an undecodable message", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)
@@ -240,7 +240,7 @@ describe("a node", () => {
 
   // Goal: a call that was on its way while another node owned the key, and answered it, is not run afterwards. Method: the node's epoch changes
   // before a call arrives whose caller has not heard of it.
-  it.live("runs no call from before its epoch, until the caller knows that epoch", () =>
+  it.live("runs no call of its new epoch until the caller has confirmed that epoch", () =>
     Effect.gen(function*() {
       const { ran, self, world } = yield* makeOwner
       const { messages, socket } = yield* dialAs(self)
@@ -257,7 +257,7 @@ describe("a node", () => {
       assert.deepStrictEqual(ran, ["1", "4"])
     }).pipe(Effect.scoped))
 
-  it.live("returns a mark, and sends a call again that was refused for it", () =>
+  it.live("confirms an epoch mark, and sends again a call that was refused because of the new epoch", () =>
     Effect.gen(function*() {
       const { forwarder, nextSocket } = yield* makeOther
       const socket = yield* nextSocket
@@ -275,7 +275,7 @@ describe("a node", () => {
       assert.strictEqual((yield* Fiber.join(calling)).body, "done")
     }).pipe(Effect.scoped))
 
-  it.live("sends a mark when an epoch begins, but not to an older release", () =>
+  it.live("sends an epoch mark when an epoch begins, but not to a node of an older release", () =>
     Effect.gen(function*() {
       const { ran, self, world } = yield* makeOwner
       const { messages } = yield* dialAs(self)
@@ -289,7 +289,7 @@ describe("a node", () => {
     }).pipe(Effect.scoped))
 
   // Goal: of a call that was sent again over a new connection, the copy on the old one is not run after it.
-  it.live("ends the connection of a caller that connects again", () =>
+  it.live("closes the old connection of a peer that connects again, without running calls from it", () =>
     Effect.gen(function*() {
       const { ran, self } = yield* makeOwner
       const old = yield* dialAs(self)
@@ -303,7 +303,7 @@ describe("a node", () => {
       assert.deepStrictEqual(ran, ["1"])
     }).pipe(Effect.scoped))
 
-  it.live("reads nothing after a message that it does not understand", () =>
+  it.live("runs no call after a message that it cannot decode", () =>
     Effect.gen(function*() {
       const { ran, self } = yield* makeOwner
       const { socket } = yield* dialAs(self)

@@ -10,6 +10,7 @@ import { operatorWith } from "../kit/HttpCalls.ts"
 import { dataOf, fresh, made, openCasino, registration, staffCall } from "../kit/Casino.ts"
 import { cases } from "../kit/commands/Cases.ts"
 import { commandOf } from "../kit/commands/Scene.ts"
+import { makeFakeRegister } from "../../scripts/registers/FakeRegister.ts"
 import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 
 // Goal: docs/backoffice.md is right: its examples work in their order, every command has one, its table of roles
@@ -19,7 +20,7 @@ import { fakeProtocol, makeFakeVendor } from "../kit/FakeVendor.ts"
 const root = Path.join(import.meta.dirname, "..", "..")
 const page = Fs.readFileSync(Path.join(root, "docs", "backoffice.md"), "utf8")
 
-const prompt = "npm run -s backoffice -- "
+const prompt = "pitboss "
 
 /** Examples of the page without the command that starts the command line. */
 const examples = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) => block.trim().split("\n"))
@@ -31,16 +32,19 @@ const wordsOf = (line: string): ReadonlyArray<string> =>
 /** Variables of the page for values printed by a command. */
 const kept: { readonly [command: string]: string } = {
   "staff create": "STAFF",
+  "licensee create": "LICENSEE",
   "game create": "GAME",
   "game list": "BOOK",
   "free-rounds issue": "FREE_ROUNDS",
-  "payment-method create": "METHOD",
   "bonus create": "BONUS",
   "bonus grant": "PLAYER_BONUS",
   "promo create": "PROMO",
   "webhook create": "WEBHOOK",
   "webhook ping": "DELIVERY",
-  "audit list": "LINE"
+  "audit list": "LINE",
+  "obligation list": "OBLIGATION",
+  "register create": "REGISTER",
+  "case open": "CASE"
 }
 
 /** Prints a document per line; tested by chainExport.test.ts, as is `ledger check-export`, which calls no service. */
@@ -54,7 +58,7 @@ describe("the page about the back office", () => {
   it("has an example of every noun, and none of a command that is not there", () => {
     assert.isTrue(examples.every((line) => line.startsWith(prompt)))
     const shown = new Set(examples.map((line) => commandOf(line.slice(prompt.length))))
-    // those of `alert` are in docs/compliance.md, see compliance.test.ts
+    // those of `alert` are in docs/alerts.md, see compliance.test.ts
     const ours = cases.map(({ line }) => commandOf(line)).filter((name) => !name.startsWith("alert "))
     assert.includeMembers([...ours, printsLines], [...shown])
     const nounsOf = (commands: Iterable<string>) => new Set([...commands].map((command) => command.split(" ")[0]))
@@ -72,7 +76,14 @@ describe("the page about the back office", () => {
     const pictured = sections.filter(({ pictures }) => pictures.length > 0).map(({ heading }) => heading)
     assert.isAbove(headings.length, 0)
     assert.includeMembers(pictured, ["Sign in", "Account", "A player", ...headings])
-    assert.sameMembers(sections.flatMap(({ pictures }) => pictures), Fs.readdirSync(Path.join(root, "docs", "images")))
+    // that of the casino stands where it is described
+    const [casino = []] = Fs.readFileSync(Path.join(root, "README.md"), "utf8").matchAll(
+      /\(docs\/images\/(casino\.png)\)/g
+    )
+    assert.sameMembers(
+      [...sections.flatMap(({ pictures }) => pictures), casino[1]],
+      Fs.readdirSync(Path.join(root, "docs", "images"))
+    )
   })
 })
 
@@ -92,6 +103,9 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
       const register = Effect.gen(function*() {
         const { id } = dataOf(yield* lucky.post("/players", registration(fresh("ada_"))), 201)
         variables.set("PLAYER", String(id))
+        const { id: closed } = dataOf(yield* lucky.post("/players", registration(fresh("bob_"))), 201)
+        dataOf(yield* lucky.put(`/players/${closed}/status`, { status: "closed" }))
+        variables.set("CLOSED_PLAYER", String(closed))
         const body = { amount: 400_000, external_reference: fresh("d"), notes: "by phone" }
         variables.set("DEPOSIT", String(dataOf(yield* lucky.post(ofPlayer("/deposits"), body), 201).id))
       })
@@ -147,15 +161,20 @@ layer(live, { excludeTestServices: true })("the examples of the page about the b
         Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-page-"))),
         (made) => Effect.sync(() => Fs.rmSync(made, { recursive: true }))
       )
-      const settings = Path.join(folder, "north.json")
-      Fs.writeFileSync(settings, JSON.stringify(vendor.settings))
+      const files: { readonly [name: string]: unknown } = {
+        "north.json": vendor.settings,
+        "register.json": (yield* makeFakeRegister({ kind: "generic" })).settings
+      }
+      for (const [name, settings] of Object.entries(files)) {
+        Fs.writeFileSync(Path.join(folder, name), JSON.stringify(settings))
+      }
 
       for (const example of examples) {
         const line = example.slice(prompt.length).replaceAll(/\$([A-Z_]+)/g, (_, name: string) => {
           const value = variables.get(name)
           return value ?? assert.fail(`${example}: nothing was said of ${name}`)
         })
-        const words = wordsOf(line).map((word) => word === "north.json" ? settings : word)
+        const words = wordsOf(line).map((word) => files[word] === undefined ? word : Path.join(folder, word))
         const { exitCode, stderr, stdout } = yield* runHere(words)
         assert.deepStrictEqual([exitCode, stderr], [0, ""], example)
         yield* goOn(commandOf(line), words, documentOf(commandOf(line), stdout))

@@ -21,7 +21,7 @@ const linesOf = (query: string) => Effect.map(readAudit(query), ({ data }) => da
 layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit log", (it) => {
   // Goal: the installation keeps an admin who can create accounts. Method: two admins who remove each other at the same moment, until
   // both orders have occurred; then every way to lose the last one.
-  it.effect("the last active admin stays", () =>
+  it.effect("the last active admin cannot be disabled, demoted or bound to operators, also not at the same time as another", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const change = (id: number, body: Fields) => staffCall("PATCH", `${api}/staff/${id}`, body)
@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       }
     })))
 
-  it.effect("the audit log and notes cannot be rewritten, not by the owner of the database either", () =>
+  it.effect("the audit log and notes cannot be rewritten, not even by the owner of the database", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const house = yield* SharedCasino

@@ -11,7 +11,7 @@ import { makeSink } from "../kit/WebhookSink.ts"
 // Goal: staff actions on one alert, one delivery or one bonus take effect where it counts. Method: over HTTP; a sink for webhooks.
 
 layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => {
-  it.effect("an alert is given to who may work on it, and holds withdrawals as long as staff say", () =>
+  it.effect("an alert is assigned only to staff who may work on it, and staff decide whether it holds withdrawals", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { alert, player } = yield* raisedAlert(casino)
@@ -57,7 +57,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => 
       assert.deepStrictEqual([late.code, Object.keys(late.details)], ["VALIDATION_FAILED", ["status"]])
     }))
 
-  it.effect("a bonus says what it means, to whom it was granted and what it may still cost", () =>
+  it.effect("a bonus shows its terms in words, its grants and its remaining liability", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ type: "no_deposit", contributions: { [casino.table.id]: 0 } })
@@ -80,7 +80,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => 
 
 layer(layerWebhooks.pipe(Layer.provideMerge(layerBothServers)), { excludeTestServices: true })("webhooks", (it) => {
   it.effect(
-    "show what was sent and answered, and send again what happened since an instant",
+    "show each delivery's request and response, and redeliver the events since a given time",
     () =>
       Effect.gen(function*() {
         const { flush } = yield* WebhookSender

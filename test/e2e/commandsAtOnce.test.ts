@@ -37,7 +37,7 @@ const signatureOf = (name: string) => createHash("sha256").update(name).digest("
 layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it) => {
   // over several nodes every command has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "are those of what is in memory: the method of a payment, the game of a launch",
+    "start once the payment method or the game they need is in memory",
     () =>
       Effect.gen(function*() {
         const agent = yield* makeAgent()
@@ -62,7 +62,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
       })
   )
 
-  it.effect("of unknown outcome are to be sent again only under an id or a key", () =>
+  it.effect("of unknown outcome advise a retry only when a reference or an idempotency key identifies them", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
       yield* addPaymentMethod(operator.id, "card")
@@ -89,7 +89,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "begin without one unless something has to be looked up: a method, or the currency of the player",
+    "need a fiber only when the payment method or the player's currency is not in memory",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf
@@ -133,7 +133,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "that were committed, signature included, are no replays when their outcome is unknown",
+    "that were committed, with an outcome unknown to the caller, are answered and not refused as replays when sent again",
     () =>
       Effect.gen(function*() {
         const { call } = yield* addTenant(yield* makeAgent(), yield* portOf, "committed")
@@ -156,7 +156,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
       })
   )
 
-  it.effect("by a method that another process has switched off are refused within two seconds", () =>
+  it.effect("with a payment method that another process has disabled are refused within two seconds", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "switched-off")
       const sql = yield* SqlClient.SqlClient
@@ -174,7 +174,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
       assert.strictEqual(yield* pay("off"), "PAYMENT_REQUEST_INVALID")
     }))
 
-  it.effect("are durable together with their signatures, and refused where another process has accepted these", () =>
+  it.effect("are committed together with their signatures, and refused when another process has accepted the same signature", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()

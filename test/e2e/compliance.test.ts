@@ -92,7 +92,12 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
     "6.2 each rule raises its alert, and the operator hears of it once",
     () =>
       whileTimePasses(Effect.gen(function*() {
-        const casino = yield* openCasino()
+        const { code } = yield* made("/profiles", {
+          code: fresh("x-watch-"),
+          name: "Watched",
+          vulnerability: { net_deposits: 15_000, window: "P30D", repeat: "P1Y" }
+        })
+        const casino = yield* openCasino({ profiles: ["none", code], default_profile: "none" })
         const sink = yield* makeSink()
         const webhook = yield* made("/webhooks", {
           operator: casino.slug,
@@ -161,6 +166,11 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
               yield* casino.callWallet("promo-win", { ...named, amount: 10_000_001, currency: "EUR", kind: "jackpot" })
             )
             return seat.id
+          }),
+          net_deposits: Effect.gen(function*() {
+            const { id } = yield* casino.register({ jurisdiction: code })
+            yield* paid(casino, id, 15_001)
+            return id
           })
         }
         assert.sameMembers(Object.keys(scenes), [...alertRules])
@@ -187,7 +197,8 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
           ["multi_account", "critical", "open"],
           ["country_mismatch", "low", "open"],
           ["identity_change", "medium", "open"],
-          ["large_credit", "critical", "open"]
+          ["large_credit", "critical", "open"],
+          ["net_deposits", "medium", "open"]
         ])
 
         // an amount of another currency is judged by its rate
@@ -227,7 +238,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
   )
 
   it.effect(
-    "4.2 the risk engine knows who shares what: documents, names, aliases, addresses, launches",
+    "4.2 the risk engine finds players who share documents, names, e-mail aliases, addresses or launches",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* openCasino()
@@ -390,9 +401,9 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
     300_000
   )
 
-  // Goal: docs/compliance.md is right. Method: read it; its table has the actual defaults, its examples are run in their order.
+  // Goal: docs/alerts.md is right. Method: read it; its table has the actual defaults, its examples are run in their order.
   it.effect(
-    "are judged by what is there now: payments then and since, other alerts, and players who share an address",
+    "are judged by current evidence: counted and later payments, other alerts, and players with the same address",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* openCasino()
@@ -434,7 +445,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
     "CONTRACT 3 the page about alerts has every rule with its defaults, and examples that work",
     () =>
       whileTimePasses(Effect.gen(function*() {
-        const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "compliance.md"), "utf8")
+        const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "alerts.md"), "utf8")
         const names: { readonly [word: string]: string } = {
           "window-hours": "windowHours",
           "stop-withdrawals": "stopWithdrawals"
@@ -460,7 +471,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
         const { id } = yield* casino.register()
         yield* paid(casino, id, 200_000)
         const alert = yield* alertOf(id, "large_deposit")
-        const examples = [...page.matchAll(/^npm run -s backoffice -- (.*)$/gm)].map(([, line = ""]) =>
+        const examples = [...page.matchAll(/^pitboss (.*)$/gm)].map(([, line = ""]) =>
           [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = ""]) =>
             quoted ?? ({ lucky: casino.slug, "9001": String(alert.id), "4711": String(id) }[word] ?? word)
           )

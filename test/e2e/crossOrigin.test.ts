@@ -59,7 +59,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       }
     }))
 
-  it.effect("every answer of a player path is readable, refusals included; cookies never count", () =>
+  it.effect("every answer of a player path can be read by the page, refusals included; cookies are ignored", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("pages", { rateLimit: 5 })
       const { id } = yield* registered(caller, "ada") // 1
@@ -91,7 +91,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       assert.deepStrictEqual(forBrowsers(yield* browserCall(token, "/me")), everybody)
     }))
 
-  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as before", () =>
+  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as without an origin", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("servers")
       const headers = { origin }
@@ -132,8 +132,8 @@ const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
   Layer.provideMerge(layerPublicApi)
 )
 
-layer(layerNamedOrigins)("calls from pages of named origins", (it) => {
-  it.effect("are readable from those origins and no others", () =>
+layer(layerNamedOrigins)("calls from pages when allowed origins are configured", (it) => {
+  it.effect("can be read from those origins and no others", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("named")
       const token = yield* issueToken(caller, (yield* registered(caller, "ada")).id)

@@ -9,7 +9,7 @@ import { cell, languageOf, machineForm, spreadsheetForm } from "../../src/http/C
 
 layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   it.effect(
-    "have every row of every page once, refuse as the list does, and leave a line in the log",
+    "have every row of every page once, refuse what the list refuses, and leave a line in the audit log",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register({ first_name: "=cmd()", last_name: "a,\"b\"" })
@@ -45,7 +45,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   )
 
   it.effect(
-    "have a form for spreadsheets: a mark, the separators of the language, amounts in major units, phones as text",
+    "have a spreadsheet form: a byte order mark, the language's separators, amounts in major units, phone numbers as text",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register({ last_name: "Müller", phone: "+491511234567" })
@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     })
   )
 
-  it("keep texts that look like numbers or dates, and disarm formulas, in the form for spreadsheets", () => {
+  it("in the spreadsheet form, keep texts that look like numbers or dates, and neutralise formulas", () => {
     const form = spreadsheetForm("en")
     const other = (value: unknown) => form.line([{ name: "value", kind: "text" }], { value }).trimEnd()
     assert.deepStrictEqual(
@@ -88,7 +88,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     )
   })
 
-  it("are in the first language that a browser names, and in English when that is none", () => {
+  it("are in the first supported language of the browser, otherwise in English", () => {
     assert.deepStrictEqual(
       ["de-DE,en;q=0.8", "pt-BR", "zh-Hans-CN", "es-419;q=1", "*", "", undefined, "x-y", "en-u", "../.."].map(
         languageOf
@@ -98,7 +98,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   })
 
   // Excel splits cells at semicolons where the decimal sign is a comma, and a paste splits them at tabs.
-  it("disarm formulas behind the separators of other locales", () => {
+  it("neutralise formulas after the separators of other locales", () => {
     assert.deepStrictEqual(
       ["x;=1+1", "x; @a;+b", "a\t=1", "a\n-b", "x|=1", "＝1", "a-b = c; d", "y;\"=1;z"].map(cell),
       [
@@ -115,7 +115,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     )
   })
 
-  it("quote what has commas, and disarm formulas but no numbers", () => {
+  it("quote values with commas, and neutralise formulas but not numbers", () => {
     assert.deepStrictEqual(
       ["=1+1", "+a", "-a", "@a", -5, null, true, "a,b", "say \"hi\"", { a: 1 }].map(cell),
       ["'=1+1", "'+a", "'-a", "'@a", "-5", "", "true", "\"a,b\"", "\"say \"\"hi\"\"\"", "\"{\"\"a\"\":1}\""]

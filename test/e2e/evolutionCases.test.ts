@@ -74,7 +74,7 @@ const newTable = Effect.gen(function*() {
 })
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evolution", (it) => {
-  it.effect("check hands out a new sid: the old one is INVALID_SID for balance and debit, and settles all the same", () =>
+  it.effect("check returns a new sid: the old one is INVALID_SID for balance and debit, and its bets are still settled", () =>
     Effect.gen(function*() {
       const { balance, check, credit, debit, sid } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", 10), ["OK", 90])
@@ -88,7 +88,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* debit("b-2", 10, { sid: next }), ["OK", 95])
     }))
 
-  it.effect("the sid of a launch that came to nothing is INVALID_SID, to check as well, and settles what was played", () =>
+  it.effect("the sid of an ended session is INVALID_SID, also for check, and its bets are still settled", () =>
     Effect.gen(function*() {
       const { balance, check, credit, debit, sid } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", 10), ["OK", 90])
@@ -131,7 +131,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.strictEqual((yield* other.balance()).balance, 100)
     }))
 
-  it.effect("several sids of a player are alive at once, and a bet under one is settled under another", () =>
+  it.effect("several sids of a player are valid at the same time, and a bet under one is settled under another", () =>
     Effect.gen(function*() {
       const { newPlayer, seatOf } = yield* newTable
       const playerId = yield* newPlayer()
@@ -143,7 +143,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* desktop.cancel("b-2", 10), ["OK", 110])
     }))
 
-  it.effect("the same debit, credit, cancel and promo payout again move money once", () =>
+  it.effect("a repeated debit, credit, cancel or promo payout moves money once", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit, promo } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", 10), ["OK", 90])
@@ -158,7 +158,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepInclude(yield* promo("p-1", 5), { status: "OK", balance: 115 })
     }))
 
-  it.effect("a credit or a cancel of no debit is BET_DOES_NOT_EXIST, and a debit after its cancel is final", () =>
+  it.effect("a credit or cancel of an unknown debit is BET_DOES_NOT_EXIST, and a debit after its cancel fails finally", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       assert.deepStrictEqual(yield* credit("b-1", 20), ["BET_DOES_NOT_EXIST", 100])
@@ -183,7 +183,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-2", 50), ["BET_ALREADY_SETTLED", 90])
     }))
 
-  it.effect("what settles is the debit, not the round", () =>
+  it.effect("a credit or cancel settles one debit, not the whole round", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       yield* debit("b-1", 10)
@@ -196,7 +196,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* cancel("b-4", 10), ["OK", 85])
     }))
 
-  it.effect("a hundred debits of one round are settled each on its own, all at once", () =>
+  it.effect("a hundred debits of one round are settled separately, all at the same time", () =>
     Effect.gen(function*() {
       const { balance, cancel, credit, debit } = yield* newTable
       const numbers = Array.from({ length: 100 }, (_, index) => index)
@@ -221,7 +221,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-2", 0.01), ["OK", 0.01])
     }))
 
-  it.effect("63,727,092.34 is won and staked again", () =>
+  it.effect("63,727,092.34 EUR can be won and staked again without rounding", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       yield* debit("b-1", 100)
@@ -240,7 +240,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-1", 10), ["OK", 100])
     }))
 
-  it.effect("a call without uuid is served, and one with it hears it", () =>
+  it.effect("a call without uuid is served, and a uuid is echoed", () =>
     Effect.gen(function*() {
       const { ask, playerRef, sid } = yield* newTable
       const about = { uuid: undefined, sid, userId: playerRef, channel: { type: "P" } }
@@ -258,7 +258,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.strictEqual((yield* ask("balance", { ...debit, uuid: "u-7" })).uuid, "u-7")
     }))
 
-  it.effect("the refId decides what is settled, whatever round and table are named beside it", () =>
+  it.effect("the refId decides which debit is settled, whatever round and table the call names", () =>
     Effect.gen(function*() {
       const { ask, balance, cancel, credit, debit, playerRef, sid } = yield* newTable
       const bare = (method: string, refId: string, amount: number, game?: object) =>
@@ -297,7 +297,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* cancel("b-1", 30, { id: "t-1", round: "round-2" }), ["OK", 130])
     }))
 
-  it.effect("another currency, or a table that is none, is INVALID_PARAMETER", () =>
+  it.effect("another currency or an invalid table is INVALID_PARAMETER", () =>
     Effect.gen(function*() {
       const { ask, playerRef, sid } = yield* newTable
       const debit = {

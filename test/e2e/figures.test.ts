@@ -7,7 +7,7 @@ import { StreamPeriods } from "../../src/features/figures/LiveStreams.ts"
 import { GameSums } from "../../src/features/reports/GameSums.ts"
 import { BonusCosts } from "../../src/features/reports/BonusCosts.ts"
 import { layerBothServers, layerCasinos } from "../kit/Backoffice.ts"
-import { BothServers, dataOf, type Fields, fresh, openCasino, staff, staffCall } from "../kit/Casino.ts"
+import { BothServers, dataOf, type Fields, fresh, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
 import { goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { noon } from "../kit/Noon.ts"
@@ -56,7 +56,7 @@ const listen = Effect.fnUntraced(function*(token: string, path = "/backoffice/v1
 })
 
 layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
-  it.effect("of a day and its hours are what was played and paid, also against the same time of last week", () =>
+  it.effect("of a day and its hours equal what was played and paid, and are compared with the same time last week", () =>
     Effect.gen(function*() {
       const readings = yield* FigureReadings
       const casino = yield* openCasino()
@@ -106,7 +106,25 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
       yield* pass(7 * 24 * hourMs - hourMs / 2)
       dataOf(yield* casino.withdraw(seat.id, 50), 201)
       const shown = yield* overview
-      assert.deepInclude(shown.money[0], { currency: "EUR", ggr: 0, ggr_last_week: 125 })
+      assert.deepInclude(shown.money[0], { currency: "EUR", ggr: 0, ggr_last_week: 125, ggr_compared: 0 })
+      // an operator without a last week takes the comparison from none of the others
+      const young = yield* openCasino()
+      dataOf(yield* (yield* young.sit(1000)).bet(400))
+      const { token } = yield* made("/staff", {
+        name: fresh("two "),
+        role: "support",
+        operators: [casino.slug, young.slug]
+      })
+      const both = yield* staffCall("GET", "/backoffice/v1/overview", undefined, { authorization: `Bearer ${token}` })
+      assert.deepInclude(both.data.money[0], {
+        ggr: 400,
+        ggr_last_week: 125,
+        ggr_compared: 0,
+        operators: 2,
+        operators_compared: 1
+      })
+      // that there is a case is for those to know who work on them
+      assert.deepStrictEqual([both.data.open_cases, shown.open_cases.count], [null, 0])
       assert.deepInclude(shown, { active_players: 0, deposits: 0, withdrawals: 1 })
       assert.deepStrictEqual(shown.pending_withdrawals, {
         count: 1,
@@ -121,7 +139,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
 
   // Goal: a report by game adds up to that by provider, and says until when. Method: play at two games, a jackpot of none and a prize; the job at once
   // and after ten minutes.
-  it.effect("by game are those of the provider, as a job has added them up", () =>
+  it.effect("by game equal those by provider, up to the time of the job's last run", () =>
     Effect.gen(function*() {
       const { addUp } = yield* GameSums
       const casino = yield* openCasino()
@@ -176,7 +194,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
     }))
 
   // Goal: an operator at UTC+2 sees its own days. Method: play before and after its midnight, with every hour read, and then one missed.
-  it.effect("by day of the operator's own zone begin at its midnight, or at the hour that was read before", () =>
+  it.effect("by local day begin at the operator's midnight, or at the previous hourly reading when one was missed", () =>
     whileTimePasses(Effect.gen(function*() {
       yield* goTo(noon)
       const readings = yield* FigureReadings
@@ -249,7 +267,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
       assert.strictEqual(later.rows[0]?.day, "2026-11-24")
     })))
 
-  it.effect("count rounds without an end up to a thousand, and say so", () =>
+  it.effect("count open rounds up to a thousand, and mark a larger count as a lower bound", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -267,7 +285,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
       assert.deepStrictEqual(yield* open, { for_a_day: 1000, for_two_days: 1000, is_lower_bound: true })
     }))
 
-  it.effect("count what a bonus has cost and may still cost", () =>
+  it.effect("show what a bonus has cost and its remaining liability", () =>
     Effect.gen(function*() {
       const costs = yield* BonusCosts
       const casino = yield* openCasino()
@@ -294,31 +312,35 @@ const layerBrisk = Layer.provide(
 )
 
 layer(layerBrisk, { excludeTestServices: true })("live figures", (it) => {
-  it.effect("come to open pages when they change, and end with the token", () =>
-    Effect.gen(function*() {
-      const casino = yield* openCasino()
-      const member = yield* staff("POST", "/staff", { name: "Lena Live", role: "compliance" })
-      const stream = yield* listen(member.token, `/backoffice/v1/live?operator=${casino.slug}`)
-      yield* stream.until(({ text }) => text.includes("event: overview"))
-      const { id } = yield* casino.register()
-      dataOf(yield* casino.deposit(id, 4321), 201)
-      yield* stream.until(({ text }) => /event: changed\ndata: \{"kind":"payments"\}/.test(text))
-      assert.include(stream.state.text, "\"deposits\":4321")
-      assert.notInclude(stream.state.text, "event: end")
-      // ten at each node, called in turn
-      const others = []
-      for (let status = 200; status === 200 && others.length <= 10 * nodesOfRun;) {
-        const other = yield* listen(member.token)
-        yield* other.until(({ status: answered }) => answered !== 0)
-        status = other.state.status
-        others.push(other)
-      }
-      assert.strictEqual(others.at(-1)?.state.status, 429)
-      assert.isAtLeast(others.length, 10)
-      yield* Effect.forEach(others, ({ leave }) => leave)
-      // the role is checked again
-      yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
-      yield* stream.until(({ isOver }) => isOver)
-      assert.match(stream.state.text, /event: end\ndata: \{"reason":"changed"\}/)
-    }).pipe(Effect.scoped), 90_000)
+  it.effect(
+    "are pushed to open pages when they change, and end when the account's role changes",
+    () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const member = yield* staff("POST", "/staff", { name: "Lena Live", role: "compliance" })
+        const stream = yield* listen(member.token, `/backoffice/v1/live?operator=${casino.slug}`)
+        yield* stream.until(({ text }) => text.includes("event: overview"))
+        const { id } = yield* casino.register()
+        dataOf(yield* casino.deposit(id, 4321), 201)
+        yield* stream.until(({ text }) => /event: changed\ndata: \{"kind":"payments"\}/.test(text))
+        assert.include(stream.state.text, "\"deposits\":4321")
+        assert.notInclude(stream.state.text, "event: end")
+        // ten at each node, called in turn
+        const others = []
+        for (let status = 200; status === 200 && others.length <= 10 * nodesOfRun;) {
+          const other = yield* listen(member.token)
+          yield* other.until(({ status: answered }) => answered !== 0)
+          status = other.state.status
+          others.push(other)
+        }
+        assert.strictEqual(others.at(-1)?.state.status, 429)
+        assert.isAtLeast(others.length, 10)
+        yield* Effect.forEach(others, ({ leave }) => leave)
+        // the role is checked again
+        yield* staff("PATCH", `/staff/${member.id}`, { role: "support" })
+        yield* stream.until(({ isOver }) => isOver)
+        assert.match(stream.state.text, /event: end\ndata: \{"reason":"changed"\}/)
+      }).pipe(Effect.scoped),
+    90_000
+  )
 })

@@ -45,7 +45,7 @@ const openAtVendor = Effect.gen(function*() {
 })
 
 layer(live, { excludeTestServices: true })("free rounds", (it) => {
-  it.effect("are issued at the vendor, shown and taken back", () =>
+  it.effect("are issued at the vendor, listed and cancelled", () =>
     Effect.gen(function*() {
       const { cancel, casino, game, issue, path, player, provider, vendor } = yield* openAtVendor
       const issued = dataOf(yield* issue(), 201)
@@ -84,7 +84,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       )
     }))
 
-  it.effect("are the same for a request that is sent again, also after the vendor did not answer", () =>
+  it.effect("are issued once for a request repeated under its key, also after the vendor did not answer", () =>
     Effect.gen(function*() {
       const { casino, issue, path, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("free-") }
@@ -103,7 +103,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual(dataOf(yield* casino.get(path)), [other, issued])
     }))
 
-  it.effect("without a key are not to be asked for again once the vendor was, unless it refused", () =>
+  it.effect("without an idempotency key must not be requested again once the vendor was called, unless it refused", () =>
     Effect.gen(function*() {
       const { casino, game, issue, path, player, terms, vendor } = yield* openAtVendor
       const freeRounds = yield* FreeRounds
@@ -126,7 +126,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual([unrecorded.status, unrecorded.details], [503, { retry: "never" }])
     }))
 
-  it.effect("are refused with the vendor's word, and where there are none", () =>
+  it.effect("are refused with the vendor's reason, and as not_offered where the provider or game has none", () =>
     Effect.gen(function*() {
       const { cancel, casino, issue, vendor } = yield* openAtVendor
       const issued = dataOf(yield* issue(), 201)
@@ -145,7 +145,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.strictEqual(outcomeOf(yield* issue({ rounds: 0 })), "VALIDATION_FAILED")
     }))
 
-  it.effect("are not for a player who may not play or have bonuses", () =>
+  it.effect("are refused for a player who may not play or receive bonuses", () =>
     Effect.gen(function*() {
       const { casino, issue, player, vendor } = yield* openAtVendor
       const refusedFor = Effect.map(issue(), ({ code, details }) => [code, details["reason"]])
@@ -157,7 +157,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual(vendor.asked, [])
     }))
 
-  it.effect("end once, with what they won", () =>
+  it.effect("finish once, with the amount they won", () =>
     Effect.gen(function*() {
       const { cancel, casino, issue, path, player, provider } = yield* openAtVendor
       const freeRounds = yield* FreeRounds
@@ -173,7 +173,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual((yield* cancel(issued.id)).details, { reason: "finished" })
     }))
 
-  it.effect("given by staff count in the daily budget", () =>
+  it.effect("issued by staff count towards the daily budget", () =>
     Effect.gen(function*() {
       const { game, player } = yield* openAtVendor
       // once there is a staff member who may move money, the bootstrap token may not

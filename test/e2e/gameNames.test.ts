@@ -11,7 +11,7 @@ const namesOf = (rows: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<
 
 layer(layerCasinos, { excludeTestServices: true })("games by name", (it) => {
   it.effect(
-    "go by letters for operators and staff, with every game once",
+    "are sorted alphabetically for operators and staff, with every game once",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const slug = fresh("letters-")
@@ -48,7 +48,7 @@ layer(layerCasinos, { excludeTestServices: true })("games by name", (it) => {
     })
   )
 
-  it.effect("are read in the order of an index", () =>
+  it.effect("are read in the order of an index, without sorting", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const plan = yield* sql`EXPLAIN SELECT id FROM games g

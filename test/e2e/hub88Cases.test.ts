@@ -93,7 +93,7 @@ const ids = Effect.sync(() => {
 })
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub88", (it) => {
-  it.effect("user info and balance say who plays with what, and echo request_uuid", () =>
+  it.effect("user info and balance return the player, currency and balance, and echo request_uuid", () =>
     Effect.gen(function*() {
       const { balance, info, playerRef } = yield* newTable("hub88")
       assert.deepInclude(yield* info, {
@@ -113,7 +113,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
     }))
 
   for (const name of ["hub88", "caleta"] as const) {
-    it.effect(`${name}: a transaction_uuid is settled once, and is another transaction with other content`, () =>
+    it.effect(`${name}: a transaction_uuid is settled once, and refused with another round`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -135,7 +135,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* rollback(id("r2"), id("b")), ["RS_OK", 10_356_000])
       }))
 
-    it.effect(`${name}: a rollback of an unknown transaction is RS_OK, moves nothing, and stands before its bet`, () =>
+    it.effect(`${name}: a rollback of an unknown bet is RS_OK, moves no money, and has the later bet and win refused`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -145,7 +145,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* rollback(id("r"), id("b")), ["RS_OK", 10_000_000])
       }))
 
-    it.effect(`${name}: a win of an unknown bet does not exist, one of a rolled-back bet was rolled back`, () =>
+    it.effect(`${name}: a win of an unknown bet is refused as unknown, a win of a rolled-back bet as rolled back`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -155,7 +155,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* win(id("w"), id("b"), 5), ["RS_ERROR_TRANSACTION_ROLLED_BACK", 10_000_000])
       }))
 
-    it.effect(`${name}: several bets in one round, each rolled back on its own, after its end as well`, () =>
+    it.effect(`${name}: several bets of one round are rolled back separately, also after the round's end`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -168,7 +168,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* rollback(id("r3"), id("b3")), ["RS_OK", 9_100_000])
       }))
 
-    it.effect(`${name}: a cent is money, a tenth and a hundred-thousandth are wrong`, () =>
+    it.effect(`${name}: an amount of one cent is accepted, smaller fractions are RS_ERROR_WRONG_TYPES`, () =>
       Effect.gen(function*() {
         const { bet } = yield* newTable(name)
         const id = yield* ids
@@ -178,7 +178,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual((yield* bet(id("-1"), 0, { amount: -1 }))[0], "RS_ERROR_WRONG_TYPES")
       }))
 
-    it.effect(`${name}: a bet is refused in the right word, with the balance`, () =>
+    it.effect(`${name}: a refused bet has the documented status and the balance`, () =>
       Effect.gen(function*() {
         const { bet } = yield* newTable(name)
         const id = yield* ids
@@ -188,7 +188,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual((yield* bet(id("b4"), 1, { token: "a-token-of-nobody" }))[0], "RS_ERROR_INVALID_TOKEN")
       }))
 
-    it.effect(`${name}: a win and a rollback are settled whatever their token is`, () =>
+    it.effect(`${name}: a win and a rollback are settled whatever their token`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -199,7 +199,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* rollback(id("r2"), id("b2"), { token }), ["RS_OK", 11_000_000])
       }))
 
-    it.effect(`${name}: a free bet takes nothing, and its win is paid`, () =>
+    it.effect(`${name}: a free bet takes no money, and its win is paid`, () =>
       Effect.gen(function*() {
         const { bet, win } = yield* newTable(name)
         const id = yield* ids
@@ -216,7 +216,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
       }))
   }
 
-  it.effect("Caleta: a check swaps the token, and the old one is expired for bets", () =>
+  it.effect("Caleta: check replaces the token, and the old one is expired for bets", () =>
     Effect.gen(function*() {
       const { ask, balance, bet, token } = yield* newTable("caleta")
       const id = yield* ids
@@ -229,7 +229,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
       assert.strictEqual((yield* ask("/wallet/check", { token: "a-token-of-nobody" })).status, "RS_ERROR_INVALID_TOKEN")
     }))
 
-  it.effect("Caleta: a balance under a token that nobody knows, or of another player, is INVALID_TOKEN", () =>
+  it.effect("Caleta: a balance with an unknown token, or with another player's, is INVALID_TOKEN", () =>
     Effect.gen(function*() {
       const { balance } = yield* newTable("caleta")
       const other = yield* newTable("caleta")
@@ -241,7 +241,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
       assert.strictEqual((yield* balance()).status, "RS_OK")
     }))
 
-  it.effect("Caleta: a rollback names its player by the token or by the transaction", () =>
+  it.effect("Caleta: a rollback identifies its player by the token or by the transaction", () =>
     Effect.gen(function*() {
       const { ask, bet, token } = yield* newTable("caleta")
       const id = yield* ids

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Bonuses } from "../../src/features/bonuses/Bonuses.ts"
 import { StaffSpending } from "../../src/office/StaffSpending.ts"
@@ -63,7 +63,7 @@ const balanceOf = (reply: Reply) =>
   Effect.map(dataAs(reply, 200, Schema.Struct({ balance: Schema.Int })), ({ balance }) => balance)
 
 layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("three nodes", (it) => {
-  it.effect("answer for every player, and name the player's node", () =>
+  it.effect("answer for every player, and name the player's node in X-Served-By", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse
       const owners = new Set<string | undefined>()
@@ -83,7 +83,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.notInclude([...owners], undefined)
     }).pipe(Effect.scoped))
 
-  it.effect("settle a message once, wherever it comes and however often", () =>
+  it.effect("settle a message once, at whichever node and however often it arrives", () =>
     Effect.gen(function*() {
       const { game, name, operators, providers, studio, tenant } = yield* openHouse
       const table = yield* seat(tenant.call, studio.call, game, { username: `p${name}`, balance: 1000 })
@@ -137,7 +137,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("end the right to play at a vendor that names no session, whichever node ended it, and pay wins all the same", () =>
+  it.effect("end a player's right to play at a vendor without sessions at all nodes, and still pay wins", () =>
     Effect.gen(function*() {
       const { agent, name, operators, ports } = yield* openHouse
       const at = (index: number) => operators[index % nodes] ?? assert.fail()
@@ -198,7 +198,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("do what an idempotency key names once", () =>
+  it.effect("execute a request with an idempotency key once", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse
       const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
@@ -224,7 +224,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(yield* balanceOf(wallet), 100)
     }).pipe(Effect.scoped))
 
-  it.effect("count a key's rate together", () =>
+  it.effect("share one rate limit per key", () =>
     Effect.gen(function*() {
       const ports = yield* NodePorts
       const agent = yield* makeAgent()
@@ -240,7 +240,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.deepStrictEqual(left, [...allowed, ...Array.from({ length: 4 }, () => "RATE_LIMITED")])
     }).pipe(Effect.scoped))
 
-  it.effect("hold a self-exclusion that was told to one of them, at once", () =>
+  it.effect("apply a self-exclusion sent to one node immediately at every node", () =>
     Effect.gen(function*() {
       const { agent, game, name, operators, ports, providers, studio, tenant } = yield* openHouse
       for (let player = 0; player < nodes; player++) {
@@ -273,7 +273,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("answer HEAD as GET", () =>
+  it.effect("answer HEAD like GET", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse
       const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
@@ -283,7 +283,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(new Set(replies.map(servedBy)).size, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("refuse a player whose id is no exact number, each by itself", () =>
+  it.effect("each answer 404 to a player id above 2^53-1 themselves", () =>
     Effect.gen(function*() {
       const { operators } = yield* openHouse
       for (const id of ["9007199254740992", "9007199254740993", "9999999999999999"]) {
@@ -293,7 +293,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("know a request by its bytes", () =>
+  it.effect("recognise a request repeated under its key by its exact bytes, also when these are not UTF-8", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse
       const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
@@ -303,12 +303,15 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
         Buffer.of(0xef, 0xbb, 0xbf),
         Buffer.from(body.replace("{", "{\"x\":\"\u00ff\","), "latin1")
       ])
-      const replies = yield* Effect.forEach(operators, (one) =>
-        one.send(`/api/v1/operator/players/${playerId}/deposits`, {
-          method: "POST",
-          raw,
-          headers: { "idempotency-key": name }
-        }))
+      const replies = yield* Effect.forEach(
+        operators,
+        (one) =>
+          one.send(`/api/v1/operator/players/${playerId}/deposits`, {
+            method: "POST",
+            raw,
+            headers: { "idempotency-key": name }
+          })
+      )
       assert.deepStrictEqual(replies.map(({ headers, status }) => [status, headers["idempotent-replayed"]]), [
         [201, undefined],
         [201, "true"],
@@ -316,7 +319,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       ])
     }).pipe(Effect.scoped))
 
-  it.effect("take no more of a player's body than 4 KiB", () =>
+  it.effect("refuse a player's request body above 4 KiB", () =>
     Effect.gen(function*() {
       const { agent, game, name, operators, ports, tenant } = yield* openHouse
       const playerId = yield* register(tenant.call, `p${name}`)
@@ -337,7 +340,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("pay a win to whom it names, whatever else it carries", () =>
+  it.effect("pay a win to the player it names, also when it carries another player's session token", () =>
     Effect.gen(function*() {
       const { game, name, providers, studio, tenant } = yield* openHouse
       const seats = yield* Effect.forEach(
@@ -358,7 +361,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("count what staff give away at the player's node alone", () =>
+  it.effect("count no staff correction that was refused because the player moved, and count one of unknown outcome", () =>
     Effect.gen(function*() {
       const spending = yield* StaffSpending
       const { name, tenant } = yield* openHouse
@@ -375,7 +378,42 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 100)
     }).pipe(Effect.scoped))
 
-  it.effect("do for players of other nodes what a job of one of them finds", () =>
+  it.effect("6.1: require an operator's new terms at every node, and know at every node that they are accepted", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { name, operators, tenant } = yield* openHouse
+      const players = yield* Effect.forEach(
+        Array.from({ length: 6 }, (_, index) => index),
+        (index) => register(operators[index % nodes] ?? tenant.call, `t${index}${name}`)
+      )
+      yield* sql`UPDATE operators SET terms_version = '2026-11' WHERE id = ${tenant.operator.id}`
+      let sent = 0
+      const depositing = (playerId: number) =>
+        Effect.suspend(() =>
+          (operators[sent % nodes] ?? tenant.call).post(`/api/v1/operator/players/${playerId}/deposits`, {
+            amount: 100,
+            external_reference: `d${sent++}${name}`
+          })
+        )
+      for (const playerId of players) {
+        const refused = yield* Effect.repeat(depositing(playerId), {
+          while: ({ status }) => status === 201,
+          schedule: Schedule.spaced("200 millis"),
+          times: 15
+        })
+        assert.include(refused.text, "\"terms\"")
+        const answer = { kind: "terms", answer: "accept", text_version: "2026-11" }
+        const path = `/api/v1/operator/players/${playerId}/acknowledgements`
+        const accepted = yield* (operators[(sent + 1) % nodes] ?? tenant.call).post(path, answer)
+        assert.strictEqual(accepted.status, 201, accepted.text)
+        for (let node = 0; node < nodes; node++) {
+          const taken = yield* depositing(playerId)
+          assert.strictEqual(taken.status, 201, taken.text)
+        }
+      }
+    }).pipe(Effect.scoped))
+
+  it.effect("apply what a job on one node finds to players of other nodes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
@@ -401,8 +439,8 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
     }).pipe(Effect.scoped))
 })
 
-layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on the way who owns a player", (it) => {
-  it.effect("send the requests of players on", () =>
+layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn a player's owner from a request", (it) => {
+  it.effect("forward the player's requests to the owner", () =>
     Effect.gen(function*() {
       const { agent, game, name, ports, tenant } = yield* openHouse
       const playerId = yield* register(tenant.call, `p${name}`)
@@ -416,7 +454,7 @@ layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("tell the player's node of a profile that they have written", () =>
+  it.effect("tell the player's node about a profile that another node has written", () =>
     Effect.gen(function*() {
       const { game, name, operators, studio, tenant } = yield* openHouse
       const { playerId, token } = yield* seat(tenant.call, studio.call, game, { username: `p${name}`, balance: 0 })
@@ -434,8 +472,8 @@ layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn on t
     }).pipe(Effect.scoped))
 })
 
-layer(layerThreeNodes, { excludeTestServices: true })("the port of all nodes", (it) => {
-  it.effect("leads to each of them", () =>
+layer(layerThreeNodes, { excludeTestServices: true })("the port shared by all nodes", (it) => {
+  it.effect("reaches each of them", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const { tenant } = yield* openHouse

@@ -1,21 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import { layerCasinos } from "../kit/Backoffice.ts"
-import { pass } from "../kit/Calendar.ts"
+import { pass, whileTimePasses } from "../kit/Calendar.ts"
 import { noon } from "../kit/Noon.ts"
 import { browserCall } from "../kit/HttpCalls.ts"
-import { bootstrapToken, dataOf, type Fields, fresh, openCasino, registration, staffCall } from "../kit/Casino.ts"
+import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
+import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { DueObligations } from "../../src/features/obligations/DueObligations.ts"
+import { casinoUnder, dataOf, type Fields, fresh, made, openCasino, registration, staff } from "../kit/Casino.ts"
 
 // Goal: over HTTP, at any node: a jurisdiction's obligations stop a launch, a bet and a deposit until they are met, and what a player answers is kept.
-
-const casinoUnder = Effect.fnUntraced(function*(rules: Fields) {
-  const code = fresh("x-duties-")
-  const imported = yield* staffCall("POST", "/backoffice/v1/profiles", { code, name: "Duties", ...rules }, {
-    authorization: `Bearer ${bootstrapToken}`
-  })
-  assert.strictEqual(imported.status, 201, imported.text)
-  return yield* openCasino({ profiles: [code], default_profile: code })
-})
 
 const gate = (...obligations: ReadonlyArray<string>) => ({ reason: "obligation", obligations })
 
@@ -38,6 +33,89 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${id}/obligations?state=open`)), [])
       const { code, details } = yield* casino.put(`/players/${id}/limits`, { limits: { max_balance: null } })
       assert.deepStrictEqual([code, details], ["RESPONSIBLE_GAMING_RULE", { required: ["max_balance"] }])
+    }))
+
+  it.effect("6.1: new terms gate the next bet, launch and deposit until they are accepted; a registration may carry them", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ terms_version: "1" })
+      const { id } = dataOf(yield* casino.post("/players", { ...registration(fresh("p-")), terms_version: "1" }), 201)
+      dataOf(yield* casino.deposit(id, 500), 201)
+      const late = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      assert.deepStrictEqual((yield* casino.deposit(late.id, 500)).details, gate("terms"))
+      const seat = yield* casino.sit(500, { terms_version: "1" })
+      yield* staff("PATCH", `/operators/${casino.slug}`, { terms_version: "2" })
+      // within two seconds at a node that was not told
+      const refused = yield* seat.bet(10).pipe(
+        Effect.repeat({ while: ({ status }) => status === 200, schedule: Schedule.spaced("200 millis"), times: 15 })
+      )
+      assert.deepInclude(refused.details, gate("terms"))
+      const launch = casino.post(`/players/${id}/games/${casino.slots.id}/launch`, {})
+      assert.deepStrictEqual((yield* launch).details, gate("terms"))
+      const [open] = dataOf(yield* casino.get(`/players/${id}/obligations`))
+      assert.deepInclude(open, { kind: "terms", gates: ["play", "deposit"], details: { text_version: "2" } })
+      const accept = (text: string) =>
+        casino.post(`/players/${id}/acknowledgements`, { kind: "terms", answer: "accept", text_version: text })
+      assert.strictEqual((yield* accept("1")).code, "RESPONSIBLE_GAMING_RULE")
+      assert.deepInclude(dataOf(yield* accept("2"), 201), { kind: "terms", by: "operator", text_version: "2" })
+      dataOf(yield* launch)
+      dataOf(yield* casino.deposit(id, 500), 201)
+      assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${id}/obligations?state=open`)), [])
+    }))
+
+  it.effect("6.1: reviews fall due by time, are raised by a job also for inactive players, and start again when answered", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { run } = yield* DueObligations
+      const casino = yield* casinoUnder({ reviews: { limits: "P30D", funds_notice: "P60D" } })
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      const { id: unlimited } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      yield* casino.limit(id, { max_daily_bet: 100 })
+      const sql = yield* SqlClient.SqlClient
+      const written = (player: number) =>
+        Effect.map(
+          sql`SELECT kind, gates FROM obligations WHERE player_id = ${player} AND state = 'open' ORDER BY id`,
+          (rows) => rows.map(({ kind }) => kind)
+        )
+      yield* run
+      assert.deepStrictEqual(yield* written(id), [])
+      yield* pass(31 * 86_400_000)
+      yield* run
+      assert.deepStrictEqual([yield* written(id), yield* written(unlimited)], [["limit_review"], []])
+      yield* pass(30 * 86_400_000)
+      yield* run
+      yield* run
+      assert.deepStrictEqual(yield* written(unlimited), ["funds_notice"])
+      const answer = (kind: string) => casino.post(`/players/${id}/acknowledgements`, { kind, answer: "accept" })
+      dataOf(yield* answer("limit_review"), 201)
+      dataOf(yield* answer("funds_notice"), 201)
+      assert.strictEqual((yield* answer("funds_notice")).code, "RESPONSIBLE_GAMING_RULE")
+      assert.deepStrictEqual(yield* written(id), [])
+      const met = dataOf(yield* casino.get(`/players/${id}/obligations?state=met`))
+      assert.sameMembers(met.map(({ kind }: { readonly kind: string }) => kind), ["limit_review", "funds_notice"])
+    })))
+
+  it.effect("2.5: limits that a new version requires become obligations by a job, also for inactive players", () =>
+    Effect.gen(function*() {
+      const { run } = yield* DueObligations
+      const casino = yield* casinoUnder({})
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      yield* made("/profiles", { code: casino.profile, name: "Stricter", limits: { required: [["max_balance"]] } })
+      yield* run
+      const [open] = yield* (yield* SqlClient.SqlClient)`SELECT kind, state FROM obligations WHERE player_id = ${id}`
+      assert.deepStrictEqual({ ...open }, { kind: "required_limits", state: "open" })
+    }))
+
+  it.effect("4.1: limits above a cap of a new version are lowered by a job, with a line in the audit log", () =>
+    Effect.gen(function*() {
+      const { run } = yield* DueObligations
+      const casino = yield* casinoUnder({})
+      const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
+      yield* casino.limit(id, { max_daily_bet: 500 })
+      yield* made("/profiles", { code: casino.profile, name: "Stricter", limits: { caps: { max_daily_bet: 300 } } })
+      yield* run
+      yield* run
+      const lines = yield* staff("GET", `/audit?player=${id}&action=player.limits`)
+      assert.deepInclude(lines[0], { actor: "profile", after: { limits: { max_daily_bet: 300 } } })
+      assert.strictEqual(lines.length, 2)
     }))
 
   it.effect("4.1: a registration may carry its limits", () =>
@@ -83,13 +161,44 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
         casino.post(`/players/${id}/acknowledgements`, { kind: "limit_raise", answer: "accept", field })
       assert.strictEqual((yield* confirm("max_daily_bet")).code, "RESPONSIBLE_GAMING_RULE")
       assert.strictEqual((yield* confirm("max_daily_loss")).code, "NOT_FOUND")
+      const { run } = yield* DueAccountChanges
+      const told = (yield* SqlClient
+        .SqlClient)`SELECT data - 'player' AS data FROM events WHERE player_id = ${id} AND type = 'limit.raise_confirmable'`
+      yield* run
+      assert.deepStrictEqual(yield* told, [])
       yield* pass(2 * 86_400_000)
+      yield* run
+      yield* run
+      // 12.3: once
+      assert.deepStrictEqual((yield* told).map(({ data }) => data), [{
+        field: "max_daily_bet",
+        confirm_from: pending.confirm_from,
+        confirm_until: pending.confirm_until
+      }])
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_daily_bet, 100)
       assert.deepInclude(dataOf(yield* confirm("max_daily_bet"), 201), { by: "operator", field: "max_daily_bet" })
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_daily_bet, 300)
     }))
 
-  it.effect("3.5: a player reads and changes the own limits, and excludes the own account; the token ends with it", () =>
+  it.effect("2.4: a moved player keeps the stricter rules until their end, also when loaded again", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* casinoUnder({ stakes: [{ categories: ["slots"], amount: 50 }] })
+      yield* staff("PATCH", `/operators/${casino.slug}`, { profiles: [casino.profile, "none"] })
+      const seat = yield* casino.sit(1000)
+      const { jurisdiction } = yield* staff("POST", `/players/${seat.id}/jurisdiction`, { to: "none", reason: "asked" })
+      const actors = yield* PlayerActors
+      actors.renew(seat.id, () => true)
+      const { rules } = yield* actors.read(null, seat.id)
+      assert.deepStrictEqual(
+        [rules.code, rules.moved, rules.stakes.length],
+        ["none", { from: casino.profile, until: Date.parse(jurisdiction.looser_from) }, 1]
+      )
+      yield* pass(86_400_000)
+      const free = yield* actors.read(null, seat.id)
+      assert.deepStrictEqual([free.rules.code, free.rules.moved, free.rules.stakes], ["none", null, []])
+    })))
+
+  it.effect("3.5: a player reads and changes own limits and self-excludes; the exclusion ends the token", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)

@@ -2,10 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerCasinos, runHere } from "../kit/Backoffice.ts"
-import { BothServers, type Casino, dataOf, type Fields, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
+import { BothServers, type Casino, dataOf, type Fields, fresh, made, casinoUnder, staffCall } from "../kit/Casino.ts"
 import { type Reply, send } from "../kit/HttpCalls.ts"
 import { concernOf } from "../../src/office/Authorisation.ts"
 import { type Target, targetOf, withoutTarget } from "../../src/office/OperatorTargets.ts"
+import { proposedImport } from "../kit/ProposedImport.ts"
 
 // Goal: staff bound to an operator can read and change no data of another one, through any endpoint of the staff API. Method: two operators with
 // one resource of each kind; every operation of the served document with each parameter that names a resource, as staff bound to one of them.
@@ -84,11 +85,15 @@ const insertRest = Effect.fnUntraced(function*(casino: Casino, playerId: number,
     id + 3
   }, ${webhookId}, e.id, ${casino.id}, 'failed', 8, ${now}, ${now} FROM events e WHERE e.operator_id = ${casino.id}
     ORDER BY e.id LIMIT 1 RETURNING id::float8 AS id`
-  return { alert, freeRounds, delivery: delivery?.id }
+  const obligation = id + 4
+  yield* sql`UPDATE players SET dormant_since = now() WHERE id = ${playerId}`
+  yield* sql`INSERT INTO obligations (id, operator_id, player_id, kind, gates, state, created_at)
+    VALUES (${obligation}, ${casino.id}, ${playerId}, 'limit_prompt', '{deposit}', 'open', ${now})`
+  return { alert, freeRounds, obligation, delivery: delivery?.id }
 })
 
 const furnished = Effect.gen(function*() {
-  const casino = yield* openCasino({ withdrawal_second_approval_above: 100 })
+  const casino = yield* casinoUnder({ retention: { payments: "P1Y" } }, { withdrawal_second_approval_above: 100 })
   const player = yield* casino.sit(5000)
   const round = fresh("round-")
   const { transaction_id: bet } = dataOf(yield* player.bet(100, { round_id: round }))
@@ -105,7 +110,21 @@ const furnished = Effect.gen(function*() {
   assert.strictEqual(correction.status, 202)
   const methods = yield* staffCall("GET", `${api}/payment-methods?operator=${casino.slug}`)
   yield* staffCall("POST", `${api}/players/${player.id}/notes`, { text: "a note" })
-  const { alert, delivery, freeRounds } = yield* insertRest(casino, player.id, webhook.id)
+  const register = yield* made("/registers", {
+    operator: casino.slug,
+    kind: "generic",
+    settings: { url: "http://127.0.0.1:9/", api_key: "secret" }
+  })
+  const screening = yield* made("/screenings", {
+    operator: casino.slug,
+    url: "http://127.0.0.1:9/",
+    api_key: "secret"
+  })
+  // of which nothing comes but a check
+  yield* staffCall("POST", `${api}/registers/${register.id}/test`, { player: player.id })
+  const opened = yield* made("/cases", { type: "aml", player: player.id })
+  dataOf(yield* casino.post(`/players/${player.id}/data-requests`, { type: "access" }), 201)
+  const { alert, delivery, freeRounds, obligation } = yield* insertRest(casino, player.id, webhook.id)
   const named = {
     operator: casino.slug,
     player: player.id,
@@ -117,6 +136,11 @@ const furnished = Effect.gen(function*() {
     promo: promo.id,
     free_rounds: freeRounds,
     correction: correction.data.id,
+    run: (yield* proposedImport(casino)).id,
+    obligation,
+    case: opened.id,
+    register: register.id,
+    screening: screening.id,
     webhook: webhook.id,
     delivery,
     key: casino.key.key
@@ -164,7 +188,7 @@ const samples: { readonly [name: string]: string } = {
 const streams: ReadonlySet<string> = new Set(["figures.live"])
 
 /** Sums over the operators that the actor is bound to. */
-const sums: ReadonlySet<string> = new Set(["figures.overview"])
+const sums: ReadonlySet<string> = new Set(["data.retention", "figures.overview"])
 
 /** An id of no resource. */
 const noThing = "999999999"
@@ -302,7 +326,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
       assert.deepStrictEqual(problems, [])
     }), 240_000)
 
-  it.effect("work on their own operators, by the command line as well, and hand nothing of another's to their players", () =>
+  it.effect("work on their own operators, also by the command line, and cannot give those players another operator's bonus", () =>
     Effect.gen(function*() {
       const mine = yield* furnished
       const second = yield* furnished

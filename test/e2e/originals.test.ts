@@ -59,7 +59,7 @@ const seat = Effect.fnUntraced(function*(slug: string, balance = 100_000) {
 })
 
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals over HTTP", (it) => {
-  it.effect("every round was decided by the promised seed, and pays as it shows", () =>
+  it.effect("every round was decided by the promised seed, and pays its displayed multiplier", () =>
     Effect.gen(function*() {
       const { fairness, key, play, playerId, rotate, token, wallet } = yield* seat("house")
       assert.sameMembers([...new Set(choices.map(([game]) => game))], [...originals.keys()])
@@ -145,7 +145,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       })
     }))
 
-  it.effect("a round and a rotation happen once per idempotency key, however often and at once they are asked for", () =>
+  it.effect("a play and a seed rotation happen once per idempotency key, also when they are repeated at the same time", () =>
     Effect.gen(function*() {
       const { fairness, flip, playerId, rotate } = yield* seat("once")
       const sql = yield* SqlClient.SqlClient
@@ -184,7 +184,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       assert.strictEqual((yield* fairness).server_seed_hash, Object(rotations[0]?.json).data.server_seed_hash)
     }))
 
-  it.effect("a play ends with its game, its provider or its feature; proofs stay, and no provider settles on an original", () =>
+  it.effect("a play is refused when its game, provider or feature is off; proofs stay readable, and no provider settles an original", () =>
     Effect.gen(function*() {
       const { flip, games, key, operator, playerId, rotate, token } = yield* seat("off")
       const sql = yield* SqlClient.SqlClient
@@ -220,7 +220,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals ove
       }
     }))
 
-  it.effect("server seeds are sealed in the database until they are revealed", () =>
+  it.effect("server seeds are encrypted in the database until they are revealed", () =>
     Effect.gen(function*() {
       const { flip, playerId, rotate } = yield* seat("sealed")
       const sql = yield* SqlClient.SqlClient

@@ -14,8 +14,8 @@ const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Laye
 const root = join(import.meta.dirname, "..", "..")
 const dist = join(root, "dist", "pages")
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages", (it) => {
-  it.effect("lead to the sign-in without a session, with the way back; calls of the staff API are answered 401 as before", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the back-office pages", (it) => {
+  it.effect("redirect to the sign-in without a session, keeping the requested URL; the staff API still answers 401", () =>
     Effect.gen(function*() {
       const { backofficePort } = yield* BothServers
       const page = yield* send(backofficePort, "/players?status=active", { headers: { accept: "text/html" } })
@@ -32,7 +32,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.strictEqual((yield* send(backofficePort, "/backoffice/v1/players")).status, 401)
     }))
 
-  it.effect("let in by name and password, and show home", () =>
+  it.effect("let staff in by name and password, and show the home page", () =>
     Effect.gen(function*() {
       const { name, password } = yield* signedIn()
       const browser = yield* Browser
@@ -55,7 +55,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("offer a role only what it may do, and refuse the rest when it is tried", () =>
+  it.effect("offer a role only its permitted actions, and refuse others that are called", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn({ role: "support" })
       const page = yield* (yield* Browser).open({ cookie })
@@ -72,7 +72,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it("have a test that takes each of their actions by its button or from its menu", () => {
+  it("have a test that uses each of their action buttons and menu entries", () => {
     const textOf = (pattern: string) =>
       globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), "utf8")).join("\n")
     // labels from a table, such as the moves of a payment, are not matched here
@@ -85,7 +85,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
     assert.deepStrictEqual(labels.filter((label) => !tests.includes(`"${label}"`)), ["Drain node"])
   })
 
-  it("need 250 KB of JavaScript at most for the first one, with the modules that it imports and its chart", () => {
+  it("load at most 250 KB of JavaScript for the home page, with imported modules and its chart", () => {
     const assets = join(dist, "assets")
     const [, entry = ""] = /src="\/assets\/([^"]+\.js)"/.exec(readFileSync(join(dist, "index.html"), "utf8")) ?? []
     const needed = new Set<string>()

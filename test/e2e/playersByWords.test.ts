@@ -6,8 +6,8 @@ import { type Fields, fresh, openCasino, staff } from "../kit/Casino.ts"
 // Goal: support finds a player by whatever the caller says. Method: one player with accents, an apostrophe and two names among others who share
 // single words; texts as one types them, through the list and the search.
 
-layer(layerCasinos, { excludeTestServices: true })("players by the words that a caller says", (it) => {
-  it.effect("are found by every word's beginning in any field, without accents, in the list and the search alike", () =>
+layer(layerCasinos, { excludeTestServices: true })("players searched by several words", (it) => {
+  it.effect("are found by the beginning of every word in any field, without accents, in the list and the search alike", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const name = fresh("zoe")

@@ -1,7 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { layerCasinos } from "../kit/Backoffice.ts"
-import { bootstrapToken, dataOf, type Fields, fresh, made, openCasino, registration, staffCall } from "../kit/Casino.ts"
+import {
+  bootstrapToken,
+  casinoUnder,
+  dataOf,
+  type Fields,
+  fresh,
+  made,
+  openCasino,
+  registration,
+  staff,
+  staffCall
+} from "../kit/Casino.ts"
 
 // Goal: an operator offers jurisdictions, a player is under one, and a version counts for everybody on the next request, at every node. Method: over
 // HTTP, with profiles made for the case.
@@ -43,23 +54,25 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       }
     }))
 
-  it.effect("2.4: a registration names one of them, or gets the default; the player carries it, and no update changes it", () =>
+  it.effect("2.4: a registration names one of them or gets the default; the player keeps it, and no update changes it", () =>
     Effect.gen(function*() {
-      const casino = yield* openCasino({ profiles: ["se", "ca-on"], default_profile: "se" })
-      yield* made("/rates", { currency: "EUR", base: "SEK", rate: 11 })
+      const [home, abroad] = [codeOf(), codeOf()]
+      yield* importProfile({ code: home })
+      yield* importProfile({ code: abroad })
+      const casino = yield* openCasino({ profiles: [home, abroad], default_profile: home })
       const byDefault = dataOf(yield* casino.post("/players", personOf()), 201)
-      assert.strictEqual(byDefault.jurisdiction, "se")
-      const ontario = dataOf(yield* casino.post("/players", { ...personOf(), jurisdiction: "ca-on" }), 201)
-      assert.strictEqual(ontario.jurisdiction, "ca-on")
+      assert.strictEqual(byDefault.jurisdiction, home)
+      const visitor = dataOf(yield* casino.post("/players", { ...personOf(), jurisdiction: abroad }), 201)
+      assert.strictEqual(visitor.jurisdiction, abroad)
       const refused = yield* casino.post("/players", { ...personOf(), jurisdiction: "gb" })
       assert.deepStrictEqual([refused.status, refused.code, Object.keys(refused.details)], [
         422,
         "VALIDATION_FAILED",
         ["jurisdiction"]
       ])
-      yield* casino.patch(`/players/${ontario.id}`, { jurisdiction: "se", city: "Toronto" })
-      const { data } = yield* casino.get(`/players/${ontario.id}`)
-      assert.deepInclude(data, { jurisdiction: "ca-on", city: "Toronto" })
+      yield* casino.patch(`/players/${visitor.id}`, { jurisdiction: home, city: "Toronto" })
+      const { data } = yield* casino.get(`/players/${visitor.id}`)
+      assert.deepInclude(data, { jurisdiction: abroad, city: "Toronto" })
     }))
 
   it.effect("1.4: amounts need a rate to the player's currency; without one a registration is refused", () =>
@@ -73,7 +86,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       dataOf(yield* casino.post("/players", { ...personOf(), currency: "SEK" }), 201)
     }))
 
-  it.effect("1.4: amounts of a later version count in each currency that the profile has met", () =>
+  it.effect("1.4: amounts of a later version are converted to each currency in which the profile has players", () =>
     Effect.gen(function*() {
       const code = codeOf()
       yield* importProfile({ code, currency: "NOK" })
@@ -91,7 +104,57 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       ]])
     }))
 
-  it.effect("2.2: a document with an unknown key or a wrong value is refused by its path", () =>
+  it.effect("1.4: amounts are refused while the profile has players in a currency without a rate, and these keep their rules", () =>
+    Effect.gen(function*() {
+      const code = codeOf()
+      yield* importProfile({ code, currency: "CZK" })
+      const casino = yield* openCasino({ profiles: [code], default_profile: code })
+      const { id } = dataOf(yield* casino.post("/players", { ...personOf(), currency: "PLN" }), 201)
+      const capped = { code, currency: "CZK", limits: { caps: { max_daily_bet: 1000 } } }
+      const refused = yield* importProfile(capped)
+      assert.deepStrictEqual([refused.code, Object.keys(refused.details)], ["VALIDATION_FAILED", ["currency"]])
+      dataOf(yield* casino.get(`/players/${id}/limits`))
+      yield* made("/rates", { currency: "PLN", base: "CZK", rate: 5 })
+      assert.strictEqual((yield* importProfile(capped)).status, 201)
+      dataOf(yield* casino.get(`/players/${id}/limits`))
+    }))
+
+  it.effect("4.6: a cap on stakes in a category that no game can have is refused", () =>
+    Effect.gen(function*() {
+      const capped = (category: string) =>
+        importProfile({ code: codeOf(), stakes: [{ categories: ["slots", category], amount: 100 }] })
+      const category = fresh("wheel_").replaceAll("-", "_")
+      const { code, details } = yield* capped(category)
+      assert.deepStrictEqual([code, Object.keys(details)], ["VALIDATION_FAILED", ["stakes"]])
+      const { studio } = yield* openCasino()
+      yield* made("/games", { provider: studio.slug, external_id: "w", name: "Wheel", type: "live", category })
+      assert.strictEqual((yield* capped(category)).status, 201)
+    }))
+
+  it.effect("2.2: a changed birth date must meet the minimum age of the player's jurisdiction", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ minimum_age: 21 })
+      const { id } = dataOf(yield* casino.post("/players", personOf({ birth_date: bornYearsAgo(30) })), 201)
+      const { details } = yield* casino.patch(`/players/${id}`, { birth_date: bornYearsAgo(20) })
+      assert.deepStrictEqual(details, { birth_date: ["must be at least 21 years ago"] })
+      dataOf(yield* casino.patch(`/players/${id}`, { birth_date: bornYearsAgo(22) }))
+    }))
+
+  it.effect("4.5: net deposits of the month are limited by the cap, also after a withdrawal is cancelled", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoUnder({ deposits: { net_cap: { amount: 1000 } } })
+      const { id } = dataOf(yield* casino.post("/players", personOf()), 201)
+      dataOf(yield* casino.deposit(id, 900), 201)
+      const { code, details } = yield* casino.deposit(id, 101)
+      const refused = { limit: "net_deposit_cap", value: 1000, used: 900, resets_at: "2026-12-01T00:00:00.000Z" }
+      assert.deepStrictEqual([code, details], ["LIMIT_EXCEEDED", refused])
+      const withdrawal = dataOf(yield* casino.withdraw(id, 400), 201)
+      dataOf(yield* casino.deposit(id, 101), 201)
+      yield* staff("POST", `/payments/${withdrawal.id}/cancel`, { reason: "asked" })
+      assert.deepInclude((yield* casino.deposit(id, 1)).details, { used: 1001 })
+    }))
+
+  it.effect("2.2: a document with an unknown key or a wrong value is refused with the path of the value", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [document: Fields, path: string]> = [
         [{ colour: "red" }, "colour"],
@@ -143,7 +206,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       assert.strictEqual((yield* exclude).status, 200)
     }))
 
-  it.effect("2.6: a looser version of a used code, and any of a built-in one, wait for another person", () =>
+  it.effect("2.6: a looser version of a profile in use, and any version of a built-in one, needs a second person", () =>
     Effect.gen(function*() {
       const code = codeOf()
       const strict = { code, limits: { raise: { wait: "P7D" } } }
@@ -169,7 +232,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/profiles/mt")).data.document.minimum_age, 18)
     }))
 
-  it.effect("2.6: what was approved for later, or waits, is not loosened at once by sending it again", () =>
+  it.effect("2.6: a looser version that is approved for later, or still waits, is not in force at once when it is sent again", () =>
     Effect.gen(function*() {
       const { token: admin } = yield* made("/staff", { name: "First", role: "admin" })
       const { token: other } = yield* made("/staff", { name: "Second", role: "compliance" })
@@ -194,7 +257,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       }
     }))
 
-  it.effect("2.6: a code that no operator offers any more, but has players, is in use", () =>
+  it.effect("2.6: a profile that no operator offers any more, but players have, is in use", () =>
     Effect.gen(function*() {
       const code = codeOf()
       const strict = { code, limits: { raise: { wait: "P7D" } } }
@@ -206,7 +269,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       assert.deepInclude((yield* importProfile({ code })).data, { version: 2, status: "proposed" })
     }))
 
-  it.effect("an operator offers known profiles only, and its default among them", () =>
+  it.effect("an operator can offer only known profiles, and its default must be among them", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const update = (body: Fields) => staffCall("PATCH", `/backoffice/v1/operators/${casino.slug}`, body)
@@ -218,6 +281,11 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
           [{ default_profile: "gb" }, "default_profile"]
         ] as const
       ) assert.deepStrictEqual(Object.keys((yield* update(body)).details), [field], JSON.stringify(body))
+      // one that begins next century would refuse every registration that names none
+      const late = codeOf()
+      yield* importProfile({ code: late, valid_from: "2126-01-01T00:00:00Z" })
+      const offered = yield* update({ profiles: ["none", late], default_profile: late })
+      assert.deepStrictEqual(Object.keys(offered.details), ["default_profile"])
       const { data } = yield* update({ profiles: ["gb", "none"], default_profile: "gb" })
       assert.deepInclude(data, { profiles: ["gb", "none"], default_profile: "gb" })
     }))

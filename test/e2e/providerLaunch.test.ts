@@ -51,7 +51,7 @@ const sessionsOf = Effect.fnUntraced(function*(player: number) {
 })
 
 layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
-  it.effect("gives the vendor's address, and again to a retry", () =>
+  it.effect("returns the vendor's URL, and the same one to a retry under its key", () =>
     Effect.gen(function*() {
       const { casino, game, launch, player, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
@@ -85,7 +85,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.strictEqual(without.status, 200)
     }))
 
-  it.effect("has its session before the vendor is asked", () =>
+  it.effect("has its session committed before the vendor is called", () =>
     Effect.gen(function*() {
       const { launch, player, vendor } = yield* openAtVendor
       const seen: Array<string> = []
@@ -95,7 +95,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.strictEqual((yield* sessionsOf(player)).length, 1)
     }))
 
-  it.effect("for free play tells the vendor no token", () =>
+  it.effect("sends the vendor no token for free play", () =>
     Effect.gen(function*() {
       const { launch, vendor } = yield* openAtVendor
       const { mode, session_token } = dataOf(yield* launch({ mode: "demo" }))
@@ -104,7 +104,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.deepNestedInclude(vendor.asked[0]?.body, { mode: "demo", token: "", "player.token": null })
     }))
 
-  it.effect("is refused with the vendor's word", () =>
+  it.effect("is refused with the vendor's reason", () =>
     Effect.gen(function*() {
       const { launch, player, vendor } = yield* openAtVendor
       vendor.mood = { no: "GAME_NOT_IN_COUNTRY" }
@@ -116,7 +116,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
-  it.effect("is to be tried again when the vendor is out of order, under the same key", () =>
+  it.effect("answers TRY_AGAIN when the vendor fails, and succeeds later under the same key", () =>
     Effect.gen(function*() {
       const { launch, player, provider, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
@@ -135,7 +135,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.strictEqual(outcomeOf(yield* launch()), "TRY_AGAIN")
     }))
 
-  it.effect("is answered, and lasts, though its answer cannot be stored: a retry is then a launch of its own", () =>
+  it.effect("is answered and stays valid when its answer cannot be stored: a retry is then another launch", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { launch, player, vendor } = yield* openAtVendor
@@ -165,7 +165,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.lengthOf(yield* sessionsOf(player), 3)
     }))
 
-  it.effect("that breaks off leaves no session", () =>
+  it.effect("leaves no session when the protocol fails unexpectedly", () =>
     Effect.gen(function*() {
       const { casino, player } = yield* openAtVendor
       const broken = yield* made("/providers", { slug: fresh("broken-"), name: "Broken", protocol: "broken" })
@@ -174,7 +174,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
-  it.effect("asks no vendor for a player who may not play", () =>
+  it.effect("is refused without calling the vendor for a player who may not play", () =>
     Effect.gen(function*() {
       const { casino, launch, player, vendor } = yield* openAtVendor
       yield* casino.exclude(player, { period: "24_hours" })
@@ -186,7 +186,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
 const layerTwoNodes = layerBothServersOn(makeNodesInProcess(2, true, () => owner)).pipe(Layer.provide(layerProtocols))
 
 layer(layerTwoNodes, { excludeTestServices: true })("a launch whose player moves to another node meanwhile", (it) => {
-  it.effect("is asked for once", () =>
+  it.effect("calls the vendor once", () =>
     Effect.gen(function*() {
       const { launch, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
@@ -199,7 +199,7 @@ layer(layerTwoNodes, { excludeTestServices: true })("a launch whose player moves
       assert.lengthOf(vendor.asked, 1)
     }))
 
-  it.effect("leaves no session when the vendor breaks off", () =>
+  it.effect("leaves no session when the call to the vendor fails", () =>
     Effect.gen(function*() {
       const { launch, player, vendor } = yield* openAtVendor
       vendor.launching = () => {
@@ -210,7 +210,7 @@ layer(layerTwoNodes, { excludeTestServices: true })("a launch whose player moves
       assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
-  it.effect("opens one session when a retry there is faster, and answers as the retry", () =>
+  it.effect("opens one session when a retry at the other node is faster, and gives the retry's answer", () =>
     Effect.gen(function*() {
       const { launch, player, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }

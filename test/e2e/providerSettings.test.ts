@@ -42,8 +42,8 @@ const wrongIn = Effect.fnUntraced(function*(body: { readonly [field: string]: un
   return answer.details
 })
 
-layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
-  it.effect("are kept, the secret ones sealed and never shown", () =>
+layer(live, { excludeTestServices: true })("settings of a provider's protocol", (it) => {
+  it.effect("are stored, secret ones encrypted and never shown", () =>
     Effect.scoped(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { logged } = yield* BothServers
@@ -78,7 +78,7 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
       const told = yield* runHere(["provider", "update", "acme", "--settings", elsewhere])
       assert.deepInclude(JSON.parse(told.stderr).error, {
         code: "VALIDATION_FAILED",
-        details: { "settings.api_key": ["must be given again with another address"] }
+        details: { "settings.api_key": ["must be given again when the address changes"] }
       })
       const samePath = yield* fileOf({ games_url: `${origin}/v3` })
       yield* command("provider", "update", "acme", "--settings", samePath)
@@ -103,7 +103,7 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
       assert.notInclude(JSON.stringify(everything), secret)
     })))
 
-  it.effect("are refused field by field", () =>
+  it.effect("are validated field by field", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* wrongIn({ protocol: "fake" }), {
         "settings.games_url": ["is required"],
@@ -143,7 +143,7 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
       assert.strictEqual((yield* update({ protocol: "bare", name: "Barer" })).status, 200)
     }))
 
-  it.effect("come from a file of JSON", () =>
+  it.effect("must come from a file with a JSON object", () =>
     Effect.scoped(Effect.gen(function*() {
       for (const file of [yield* fileOf("{"), yield* fileOf("[1]"), "no-such-file.json"]) {
         const { exitCode, stderr } = yield* runHere(
@@ -154,11 +154,19 @@ layer(live, { excludeTestServices: true })("settings of a protocol", (it) => {
       }
     })))
 
-  it.effect("come with what the vendor called", () =>
+  it.effect("are shown together with the vendor's recent calls and its count of refusals", () =>
     Effect.gen(function*() {
       const log = yield* ProviderCallLog
       const { id } = yield* made("/providers", { slug: "busy", name: "Busy" })
-      const call = { method: "bet", player: "pr_1", round: "r", amount: "1.50", status: 200, latencyMs: 3 }
+      const call = {
+        method: "bet",
+        player: "pr_1",
+        transaction: null,
+        round: "r",
+        amount: "1.50",
+        status: 200,
+        latencyMs: 3
+      }
       for (let at = 0; at < 502; at++) log.note(id, { ...call, at, refusal: at < 500 ? null : "LIMIT_EXCEEDED" })
       log.note(id, { ...call, at: 600, refusal: "form", status: 400 })
       const calls = yield* command("provider", "calls", "busy")

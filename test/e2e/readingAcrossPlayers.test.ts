@@ -56,7 +56,7 @@ const roundPath = (casino: Casino, round: string, game = "slots") => `/rounds/${
 const kindsOf = (messages: ReadonlyArray<Line>) => messages.map(({ kind, status }) => `${kind} ${status}`)
 
 layer(layerCasinos, { excludeTestServices: true })("reading across players", (it) => {
-  it.effect("a round shows every message that came, its entries, and what was taken back", () =>
+  it.effect("a round shows every received message, its entries, and what was rolled back", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -120,7 +120,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/rounds?game=nothing")).code, "NOT_FOUND")
     })))
 
-  it.effect("a message's id is enough, unless two providers have it", () =>
+  it.effect("a message's id identifies its round, unless two providers use the same id", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* openCasino(), yield* openCasino()]
       const id = fresh("same-")
@@ -153,7 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.deepStrictEqual(shown.players, [])
     })))
 
-  it.effect("a round of a live table is of all its players, or of one", () =>
+  it.effect("a round of a live table shows all its players, or the one asked for", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const round = fresh("table-")
@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       ])
     }))
 
-  it.effect("entries and rounds walk to their end, over players, hours apart", () =>
+  it.effect("entries and rounds are paged to the end, across players and hours apart", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const rounds: Array<string> = []
@@ -207,7 +207,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.deepStrictEqual(yield* walk(`/rounds?operator=${elsewhere}&player=${other?.id}`, 5), [])
     })))
 
-  it.effect("everything is found by an id or the beginning of a name, as far as the role may read it", () =>
+  it.effect("the search finds players, payments, rounds, operators and games by id or by the beginning of a name", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000, { external_id: fresh("Crm_%"), email: `${fresh("Mail.")}@example.com` })
@@ -238,7 +238,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       )
     }))
 
-  it.effect("players walk in both orders, and are found as one types", () =>
+  it.effect("players are paged in both orders, and found by the beginning of a name", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const players: Array<Line> = []
@@ -268,7 +268,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       }
     }))
 
-  it.effect("a timeline holds everything once, in order, and no alert for whom alerts are not", () =>
+  it.effect("a player's timeline shows everything once, in order, and audit lines only to roles that may read them", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(200_000)
@@ -318,7 +318,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
     })))
 
   // Goal: what a player's tabs list within a period is what happened then. Method: the same on three days, each asked for alone.
-  it.effect("a player's lists are those of a period", () =>
+  it.effect("a player's lists can be limited to a period", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ type: "no_deposit" })
@@ -358,7 +358,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
     })))
 
   // Goal: 1,000 yen are not taken for 10 euros. Method: deposits in two currencies, each list asked with and without a currency.
-  it.effect("amounts are compared within one currency", () =>
+  it.effect("amounts are compared only within one currency", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const euro = yield* casino.register()
@@ -390,7 +390,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       ], [[1000, 500], [900], [900], [1000], [], [900], [500]])
     }))
 
-  it.effect("a withdrawal that waits says for what and whom, and payments walk in every order", () =>
+  it.effect("a waiting withdrawal shows its missing approvals and objections to this account; payments are paged in every order", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
       const clerks = [

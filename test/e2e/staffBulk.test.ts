@@ -17,7 +17,7 @@ const codesOf = (data: Fields): ReadonlyArray<unknown> =>
   Array.isArray(data["items"]) ? data["items"].map((item) => item.code) : []
 
 layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it) => {
-  it.effect("happen once under an idempotency key, and answer every retry as the first", () =>
+  it.effect("are executed once under an idempotency key, and every retry gets the first answer", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { token } = yield* made("/staff", { name: "One", role: "payments" })
@@ -37,7 +37,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.strictEqual((yield* approveAll(second, ids, key)).data.refused, 6)
     }))
 
-  it.effect("count each item before the next: the second of one player needs another person as if it came alone", () =>
+  it.effect("count each item before the next: a player's two withdrawals above the threshold together need a second person", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 150 })
       const { token } = yield* made("/staff", { name: "One", role: "payments" })
@@ -48,7 +48,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.deepStrictEqual([yield* statusOf(payment), yield* statusOf(second.id)], ["new", "new"])
     }))
 
-  it.effect("find nothing of an operator that the account is not bound to, and do the rest", () =>
+  it.effect("answer NOT_FOUND for items of operators the account is not bound to, and do the rest", () =>
     Effect.gen(function*() {
       const [own, rival] = [yield* openCasino(), yield* openCasino()]
       const { token } = yield* made("/staff", { name: "Bound", role: "payments", operators: [own.slug] })
@@ -58,7 +58,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.strictEqual((yield* rival.get(`/payments/${theirs.payment}`)).data.status, "new")
     }))
 
-  it.effect("name no item, too many, or one that is no id: refused as a whole", () =>
+  it.effect("without items, with too many or with an invalid id are refused as a whole", () =>
     Effect.gen(function*() {
       const { token } = yield* made("/staff", { name: "One", role: "payments" })
       for (const payments of [[], Array.from({ length: 201 }, (_, index) => index + 1), [0], ["x"]]) {
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       }
     }))
 
-  it.effect("as commands: payments are paid out and rejected, each with its line in the log", () =>
+  it.effect("as commands: payments are paid and rejected, each with its line in the audit log", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const [first, second, third] = [
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       ])
     }))
 
-  it.effect("as commands: alerts are given and closed, promo codes switched off", () =>
+  it.effect("as commands: alerts are assigned and closed, promo codes disabled", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: account } = yield* made("/staff", { name: "Ann", role: "compliance" })
@@ -110,7 +110,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.strictEqual(redeemed.code, "PROMO_CODE_INVALID")
     }))
 
-  it.effect("as commands: deliveries are sent again", () =>
+  it.effect("as commands: webhook deliveries are retried", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const webhook = yield* made("/webhooks", {

@@ -27,7 +27,7 @@ const repeating = (node: Node, isAtOnce: boolean): Node =>
         ...forwarder,
         send: (key, channel, call, options) => {
           const once = forwarder.send(key, channel, call, options)
-          if (channel !== "errand") return once
+          if (channel !== "remote_command") return once
           repeated++
           return Effect.map(
             Effect.all([once, once], { concurrency: isAtOnce ? 2 : 1 }),

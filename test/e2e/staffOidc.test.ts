@@ -67,7 +67,7 @@ const signInAs = async (
 }
 
 layer(layerBothServers, { excludeTestServices: true })("sign-in through an identity provider", (it) => {
-  it.effect("takes the role of the claim, at each sign-in, and goes on where the browser was going", () =>
+  it.effect("takes the role from the claim at each sign-in, and returns to the page that was requested", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const provider = yield* openProvider
@@ -112,7 +112,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
       assert.deepStrictEqual(accounts, [{ name: "Name of ann" }])
     }))
 
-  it.effect("reads roles, operators and second factors of claims in the forms that providers send them", () =>
+  it.effect("reads roles, operators and second factors from claims in the forms that providers send", () =>
     Effect.sync(() => {
       const nested = { realm_access: { roles: ["offline", "compliance", "support"] }, "a.b": "admin" }
       // a second factor of hours ago is not fresh, and one without a time is none
@@ -147,8 +147,8 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
 })
 
 // with services of their own: stopping a back office drains those of its test
-layer(layerBothServers, { excludeTestServices: true })("an identity provider and several tabs of a browser", (it) => {
-  it.effect("keeps the sign-ins of several tabs apart, whichever returns first, and forgets the oldest of more than eight", () =>
+layer(layerBothServers, { excludeTestServices: true })("sign-in through an identity provider in several tabs", (it) => {
+  it.effect("keeps the tabs apart, whichever returns first, and forgets the oldest of more than eight", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider
       yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))
@@ -180,8 +180,8 @@ layer(layerBothServers, { excludeTestServices: true })("an identity provider and
     }))
 })
 
-layer(layerBothServers, { excludeTestServices: true })("an identity provider that names operators", (it) => {
-  it.effect("binds to the operators of a claim at each sign-in: to none where it names none that is known", () =>
+layer(layerBothServers, { excludeTestServices: true })("identity-provider sign-in with an operators claim", (it) => {
+  it.effect("binds the account to the claim's operators at each sign-in, and to none when it names no known one", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider
       yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))

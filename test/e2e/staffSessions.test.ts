@@ -27,7 +27,7 @@ const later = (id: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${id}`)
 
 layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => {
-  it.effect("begin with the name and the password, in a cookie that no script reads, and show who acts", () =>
+  it.effect("begin with name and password in an HttpOnly cookie, and show the account", () =>
     Effect.gen(function*() {
       const name = fresh("Ann ")
       const password = "correct horse battery"
@@ -68,7 +68,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.deepStrictEqual(weak.details, { password: ["must not be the name"] })
     }))
 
-  it.effect("are refused in one way for a wrong name, a wrong password, a wrong code and a missing one", () =>
+  it.effect("are refused with the same error for a wrong name, a wrong password, a wrong code and a missing one", () =>
     Effect.gen(function*() {
       const { id, name, password, recovery, secret } = yield* withSecondFactor(fresh("Bea "))
       yield* later(id)
@@ -98,7 +98,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* signIn({ name, password, code: first })).status, 401, "a recovery code works once")
     }))
 
-  it.effect("wait after failures, whether or not there is an account of the name, and at any node", () =>
+  it.effect("are delayed after failed sign-ins, at any node, whether or not the account exists", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const name = fresh("Cid ")
@@ -118,7 +118,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* signIn({ name, password: "not this one" })).status, 401)
     }))
 
-  it.effect("end when they are not used, in any case after half a day, with the account, and with its password", () =>
+  it.effect("end when they are idle, after twelve hours, when the account is disabled and when its password changes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { call, id, name, password } = yield* withPassword(fresh("Dan "), "support")
@@ -161,7 +161,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       yield* isOver(one)
     }))
 
-  it.effect("are listed, ended one by one, and everywhere", () =>
+  it.effect("are listed, and ended one by one or all together", () =>
     Effect.gen(function*() {
       const { call, name, password } = yield* withPassword(fresh("Eli "), "support")
       const others = yield* Effect.forEach([1, 2], () =>
@@ -187,7 +187,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
     }))
 
   // A page of another origin can make a browser send the cookie along with a form or a fetch; it can set neither header.
-  it.effect("change nothing at the request of a page of another origin", () =>
+  it.effect("refuse changes that pages of other origins request", () =>
     Effect.gen(function*() {
       const { backofficePort } = yield* BothServers
       const { cookie, name, password } = yield* withPassword(fresh("Gus "), "support")
@@ -212,7 +212,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.deepStrictEqual(outcome(login), [403, "INSUFFICIENT_SCOPE"])
     }))
 
-  it.effect("take the second factor within five minutes before money moves and authority changes", () =>
+  it.effect("need a second factor from the last five minutes to move money or change authority", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actions = ["player.correct", "payment.approve", "staff.update", "key.rotate", "secret.reseal"]
@@ -262,7 +262,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
     }))
 
-  it.effect("take the second factor to close an alert that holds withdrawals, and none to close another", () =>
+  it.effect("need a second factor to close an alert that holds withdrawals, and none to close another", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { alert } = yield* raisedAlert(casino)
@@ -275,7 +275,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* call("PATCH", `/alerts/${alert}`, { status: "closed" })).status, 200)
     }))
 
-  it.effect("give an account no first second factor and no first password once they are minutes old", () =>
+  it.effect("can add a first second factor or first password only within minutes of the sign-in", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { call, id } = yield* withPassword(fresh("Kay "))
@@ -289,7 +289,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* call("POST", "/session/second-factor")).status, 201)
     }))
 
-  it.effect("end with the token of their account when another replaces it, and unused links with them", () =>
+  it.effect("end when somebody else rotates the account's token, together with its unused sign-in links", () =>
     Effect.gen(function*() {
       const { call, id, token } = yield* withPassword(fresh("Lou "))
       const link = yield* browse("POST", "/staff/tickets", { headers: { authorization: `Bearer ${token}` }, body: {} })
@@ -300,7 +300,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.deepStrictEqual(outcome(redeemed), [401, "INVALID_CREDENTIALS"])
     }))
 
-  it.effect("are not kept alive by a page that asks by itself", () =>
+  it.effect("are not kept alive by a page's unattended requests", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { cookie, id } = yield* withPassword(fresh("Max "), "support")
@@ -313,7 +313,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* unattended).status, 401)
     }))
 
-  it.effect("forgive no wrong code for a right password", () =>
+  it.effect("do not reset the count of wrong codes after a correct password", () =>
     Effect.gen(function*() {
       const account = yield* withSecondFactor(fresh("Noa "))
       const guess = account.call("POST", "/session/step-up", { code: "000000" })
@@ -323,7 +323,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.strictEqual((yield* guess).status, 429)
     }))
 
-  it.effect("begin by a link at the press of a button, never by the opening of its address", () =>
+  it.effect("begin by a sign-in link only when its button is pressed, never when its URL is opened", () =>
     Effect.gen(function*() {
       const { backofficePort } = yield* BothServers
       const account = yield* made("/staff", { name: fresh("Pat "), role: "support" })
@@ -357,7 +357,7 @@ layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => 
       assert.deepStrictEqual(outcome(foreign), [403, "INSUFFICIENT_SCOPE"])
     }))
 
-  it.effect("begin by a link once, within a quarter of an hour, without a second factor", () =>
+  it.effect("begin by a sign-in link once, within 15 minutes, without a second factor", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const account = yield* made("/staff", { name: fresh("Jon "), role: "payments" })

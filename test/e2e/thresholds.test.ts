@@ -60,7 +60,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
     }))
 
   // Goal: a method with bounds of 5.00 to 100.00 EUR has the same bounds in yen, and not the same numbers in the player's currency.
-  it.effect("the bounds of a payment method are converted at today's rate, and refuse without a rate", () =>
+  it.effect("the limits of a payment method are converted at today's rate, and refuse every amount without a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const bounds = { min_deposit: 500, max_deposit: 10_000, min_withdrawal: 500, max_withdrawal: 10_000 }

@@ -17,8 +17,8 @@ import { nodesOfRun } from "../kit/NodesInProcess.ts"
 
 const adviceOf = ({ code, details, headers }: Reply) => [code, details["retry"], headers["retry-after"]]
 
-layer(layerCasinos, { excludeTestServices: true })("an answer of unknown outcome", (it) => {
-  it.effect("advises to repeat only what a key identifies", () =>
+layer(layerCasinos, { excludeTestServices: true })("the answer to a request of unknown outcome", (it) => {
+  it.effect("advises a retry only when an idempotency key identifies the request", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(10_000)
@@ -91,8 +91,8 @@ const layerLosing = Layer.merge(
   )
 )
 
-layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("an answer for a lost node", (it) => {
-  it.effect("advises to repeat only what a key or a reference identifies", () =>
+layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("the answer after a node was lost", (it) => {
+  it.effect("advises a retry only when an idempotency key or a reference identifies the request", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: player } = yield* casino.register()

@@ -48,7 +48,7 @@ const openVendor = Effect.gen(function*() {
 const codeOf = (stderr: string): string => JSON.parse(stderr).error.details.reason
 
 layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => {
-  it.effect("is followed, and what staff switched stays", () =>
+  it.effect("adds, changes and disables games, and keeps those that staff enabled or disabled", () =>
     Effect.gen(function*() {
       const { games, slug, sync, vendor } = yield* openVendor
       vendor.games = [game("a"), game("b"), game("c")]
@@ -87,14 +87,14 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       })
       assert.deepInclude(followed("b"), { active: false })
       assert.deepInclude(followed("c"), { active: false })
-      assert.deepInclude(followed("d"), { type: "live", category: "roulette", active: true })
+      assert.deepInclude(followed("d"), { type: "live", category: "live", vendor_category: "roulette", active: true })
       assert.deepInclude(yield* sync(), { added: [], changed: [], gone: [] })
       const [line] = yield* staff("GET", "/audit?action=provider.sync")
       assert.deepInclude(line.after, { games: 3, added: 0, changed: 0, gone: 0 })
       assert.isAbove((yield* command("game", "list", "--provider", slug)).length, 0)
     }))
 
-  it.effect("is taken as far as it can be", () =>
+  it.effect("is imported as far as its games are valid", () =>
     Effect.gen(function*() {
       const { games, sync, vendor } = yield* openVendor
       vendor.games = [
@@ -110,7 +110,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepInclude(report, { games: 3, added: ["good", "nameless", "unseen"], unreadable: 4 })
       assert.deepStrictEqual(left, [
         { id: "good", reason: "named twice: the last one was taken" },
-        ...["", "x".repeat(128), "tab"].map((id) => ({ id, reason: "the id is no line of 1 to 128 characters" }))
+        ...["", "x".repeat(128), "tab"].map((id) => ({ id, reason: "the id must be one line of 1 to 128 characters" }))
       ])
       const found = yield* games
       assert.deepInclude(found("good"), { name: "Twice" })
@@ -123,7 +123,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.strictEqual((yield* sync()).changed.length, 1201)
     }))
 
-  it.effect("names what was not taken, and switches off what the vendor withdrew, not what it says oddly", () =>
+  it.effect("reports games that were not imported, and disables withdrawn games but not unreadable ones", () =>
     Effect.gen(function*() {
       const { games, sync, vendor } = yield* openVendor
       vendor.games = ["a", "b", "c"].map((id) => game(id))
@@ -151,7 +151,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepInclude(yield* sync(), { gone: ["b"] })
     }))
 
-  it.effect("that is empty, refused or not there changes nothing", () =>
+  it.effect("that is empty, refused or unavailable changes nothing", () =>
     Effect.gen(function*() {
       const { slug, sync, vendor } = yield* openVendor
       vendor.games = [game("a")]
@@ -180,7 +180,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       )
     }))
 
-  it.effect("is read by itself when its time has come, and its failure is tried again", () =>
+  it.effect("is read on schedule, and retried after a failure", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const vendorTasks = yield* VendorTasks
@@ -189,7 +189,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       vendor.games = [game("a")]
       const dueOf = Effect.map(
         sql<{ readonly kind: string; readonly hours: number; readonly failures: number }>`SELECT kind, failures,
-            round(extract(epoch FROM next_at - now()) / 3600)::float8 AS hours FROM provider_errands
+            round(extract(epoch FROM next_at - now()) / 3600)::float8 AS hours FROM vendor_tasks
           WHERE provider_id = ${id} AND kind = 'sync'`,
         ([row]) => row === undefined ? undefined : [row.hours, row.failures]
       )
@@ -202,7 +202,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepStrictEqual(yield* dueOf, [1, 1])
       vendor.mood = "good"
       assert.strictEqual(yield* vendorTasks.runDue, 0)
-      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE vendor_tasks SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       // the service's job does not wait for a vendor
       vendor.mood = "hang"
       const asked = vendor.asked.length
@@ -215,17 +215,17 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.strictEqual(yield* vendorTasks.runDue, 0)
       assert.deepStrictEqual(yield* dueOf, [1, 2])
       vendor.mood = "good"
-      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE vendor_tasks SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       assert.strictEqual(yield* vendorTasks.runDue, 1)
       assert.deepStrictEqual(yield* dueOf, [6, 0])
       const { data } = yield* staffCall("GET", `/backoffice/v1/games?provider=${id}`)
       assert.deepInclude(Object(data[0]), { external_id: "a", active: false })
       yield* sql`UPDATE providers SET sync_hours = 0 WHERE id = ${id}`
-      yield* sql`UPDATE provider_errands SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
+      yield* sql`UPDATE vendor_tasks SET next_at = now() - interval '1 second' WHERE provider_id = ${id} AND kind = 'sync'`
       assert.strictEqual(yield* vendorTasks.runDue, 0)
     }))
 
-  it.effect("and its day are compared with the ledger", () =>
+  it.effect("and its feed of a day are compared with the ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const vendorTasks = yield* VendorTasks
@@ -275,11 +275,9 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       yield* bet("b3", 300)
       yield* callWallet("rollback", { transaction_id: "x3", player_ref: ref, target_transaction_id: "b3" })
       yield* speak("fake")
-      yield* sql`ALTER TABLE provider_transactions DISABLE TRIGGER USER`
       yield* sql`UPDATE provider_transactions SET created_at = date_trunc('day', now(), 'UTC') - interval '12 hours'
         WHERE provider_id = ${provider.id}`
       yield* sql`UPDATE rounds SET opened_at = date_trunc('day', now(), 'UTC') - interval '12 hours' WHERE game_id = ${book.id}`
-      yield* sql`ALTER TABLE provider_transactions ENABLE TRIGGER USER`
       const date = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
       const reconcile = Effect.map(
         runHere(["provider", "reconcile", slug, "--date", date]),
@@ -367,8 +365,8 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
 
       // a bet whose rollback was rolled back counts again, and is reported as missing
       yield* sql`INSERT INTO provider_transactions (provider_id, transaction_id, player_id, kind, status, amount, target_transaction_id,
-          real_amount, bonus_amount, entry_ids, wagered, created_at)
-        SELECT provider_id, 'xx3', player_id, 'rollback', 'processed', amount, 'x3', 0, 0, '{}', 0, created_at
+          real_amount, bonus_amount, entry_ids, wagered, created_at, operator_id)
+        SELECT provider_id, 'xx3', player_id, 'rollback', 'processed', amount, 'x3', 0, 0, '{}', 0, created_at, operator_id
         FROM provider_transactions WHERE provider_id = ${provider.id} AND transaction_id = 'x3'`
       vendor.feed = { by: "transaction", lines: good.slice(0, 3) }
       assert.deepStrictEqual((yield* reconcile).report.only_here, [
@@ -401,7 +399,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       yield* sql`UPDATE providers SET created_at = now() - interval '25 hours', sync_hours = 0 WHERE id = ${provider.id}`
       assert.strictEqual(yield* vendorTasks.runDue, 1)
       const [task] = yield* sql`SELECT failures, last_error, extract(hour FROM next_at AT TIME ZONE 'UTC')::int AS hour
-        FROM provider_errands WHERE provider_id = ${provider.id}`
+        FROM vendor_tasks WHERE provider_id = ${provider.id}`
       assert.deepStrictEqual({ ...task }, { failures: 0, last_error: null, hour: 3 })
     }))
 })

@@ -165,7 +165,7 @@ const openLaunches = Effect.fnUntraced(function*(name: string) {
 
 layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("the right to play", (it) => {
   for (const [name, { refusal, refused }] of Object.entries(rows)) {
-    it.effect(`at ${name} does not begin with a launch that is refused or not answered`, () =>
+    it.effect(`at ${name} does not begin when the vendor refuses the launch or does not answer`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { bet, dialect, entered, latest, launch, money, rollback, send, vendor, win } = yield* openLaunches(name)
         vendor.answer = "refusal"
@@ -195,7 +195,7 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("t
         assert.strictEqual(yield* money, 10_000 - 1050 + 2500 - 1050)
       })))
 
-    it.effect(`at ${name} waits for the vendor's answer: the player is identified meanwhile, and bets are to be sent again`, () =>
+    it.effect(`at ${name} begins with the vendor's answer: before it the player is identified, and bets are to be sent again`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { bet, dialect, entered, latest, launch, money, send, vendor } = yield* openLaunches(name)
         const run = Effect.runPromiseWith(yield* Effect.context<BothServers>())

@@ -138,7 +138,7 @@ const spin = (table: Table, reference: string, amount: string, roundId = "1"): F
 })
 
 layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rules of vendors", (it) => {
-  it.effect("Pragmatic Play: a result before its bet is asked for again, and paid once when the bet has come", () =>
+  it.effect("Pragmatic Play: a result before its bet is to be sent again, and is paid once after the bet has come", () =>
     Effect.gen(function*() {
       const table = yield* newTable("pragmatic")
       const call = pragmatic(table)
@@ -153,7 +153,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("endRound", { gameId: table.gameId, roundId: "1" }), { error: 0, cash: 103 })
     }))
 
-  it.effect("Pragmatic Play: a refund comes once, first or last, and never of a bet that was paid", () =>
+  it.effect("Pragmatic Play: a refund is made once, before or after its bet, and the bet's result is refused afterwards", () =>
     Effect.gen(function*() {
       const table = yield* newTable("pragmatic")
       const call = pragmatic(table)
@@ -173,7 +173,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), 9_900)
     }))
 
-  it.effect("Pragmatic Play: a reference is for one message; a bet is asked for its token, a result is not", () =>
+  it.effect("Pragmatic Play: a reference identifies one message; a bet needs a valid token, a result does not", () =>
     Effect.gen(function*() {
       const table = yield* newTable("pragmatic")
       const call = pragmatic(table)
@@ -233,7 +233,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), 10_050)
     }))
 
-  it.effect("Slotegrator: a refund before its bet, and a second one under another id", () =>
+  it.effect("Slotegrator: a refund before its bet is accepted, a second one under another id gets the same answer", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -249,7 +249,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
-  it.effect("Slotegrator: a refund that names a win, a prize or a refund takes nothing and pays nothing", () =>
+  it.effect("Slotegrator: a refund of a win, a prize or another refund moves no money", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -272,7 +272,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), opening - 6000 + 2000 + 500)
     }))
 
-  it.effect("Slotegrator: the amount of a free spin is not taken, but has to be one of the currency", () =>
+  it.effect("Slotegrator: the amount of a free spin is not charged, but must be valid in the currency", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -289,7 +289,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       [`rollback_transactions[${place}][type]`, action]
     ]))
 
-  it.effect("Slotegrator: a rollback takes back what it lists, wins, bets and refunds in any order, once", () =>
+  it.effect("Slotegrator: a rollback reverses the wins, bets and refunds it lists, in any order, once", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -314,7 +314,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
-  it.effect("Slotegrator: wins are paid after the session, without a round, and of a bet that was refunded", () =>
+  it.effect("Slotegrator: wins are paid after the session, without a round, and for a refunded bet", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -353,7 +353,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(malformed["meta"], { api_code: "400", balance: "104.00" })
     }))
 
-  it.effect("A8R: a rollback is always accepted, also of what never came and of money that is spent", () =>
+  it.effect("A8R: a rollback is always accepted, also of an unknown transaction and of a win that was spent", () =>
     Effect.gen(function*() {
       const table = yield* newTable("a8r")
       const call = a8r(table)
@@ -373,7 +373,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* rollBack("x4", "b2"), { balance: "20.00" })
     }))
 
-  it.effect("A8R: a finished round is closed without its game's name, and an unknown issue is refused", () =>
+  it.effect("A8R: a finished round is closed without naming its game, and an unknown issue of free rounds is refused", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const table = yield* newTable("a8r")
@@ -392,7 +392,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(currency["meta"], { api_code: "154" })
     }))
 
-  it.effect("A8R, GCP, Spribe: a launch that failed gives no right to play, and withholds no win", () =>
+  it.effect("A8R, GCP, Spribe: a session that was ended gives no right to bet, and its wins are still paid", () =>
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const tables = [yield* newTable("a8r"), yield* newTable("gcp"), yield* newTable("spribe")] as const
@@ -428,7 +428,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(third.playerId), opening + 300)
     }))
 
-  it.effect("GCP: subunits, one id for one action, and nothing that was rolled back before it came", () =>
+  it.effect("GCP: amounts are in subunits, an id names one action, and a bet rolled back in advance is refused", () =>
     Effect.gen(function*() {
       const table = yield* newTable("gcp")
       const call = gcp(table)
@@ -448,7 +448,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("/play", { currency: "USD" }), { status: 412, code: 154 })
     }))
 
-  it.effect("Spribe: a paid withdrawal is rolled back after its deposit, and once, whatever id the rollback has", () =>
+  it.effect("Spribe: a withdrawal can be rolled back only after its deposit, and once, whatever id the rollback has", () =>
     Effect.gen(function*() {
       const table = yield* newTable("spribe")
       const call = spribe(table)
@@ -477,7 +477,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
-  it.effect("Spribe: deposits of free bets come without a withdrawal, and nobody else bets", () =>
+  it.effect("Spribe: a free-bet deposit needs no withdrawal; unknown players, other currencies and excessive stakes are refused", () =>
     Effect.gen(function*() {
       const table = yield* newTable("spribe")
       const call = spribe(table)

@@ -57,7 +57,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
   for (const vendorCase of vendorCases) {
     const { name } = vendorCase
 
-    it.effect(`${name}: twenty equal messages at once move money once`, () =>
+    it.effect(`${name}: twenty identical messages at the same time move money once`, () =>
       Effect.gen(function*() {
         const table = yield* newTable(vendorCase)
         for (const [message, real] of stepsAt(table)) {
@@ -68,7 +68,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
         }
       }))
 
-    it.effect(`${name}: a plug pulled in the middle of a call is "try again", and trying again settles once`, () =>
+    it.effect(`${name}: a database connection cut during a call is answered "try again", and the retry settles once`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const table = yield* newTable(vendorCase)
@@ -88,7 +88,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       }))
   }
 
-  it.effect("one player plays at every vendor at once, with the same ids", () =>
+  it.effect("one player plays at every vendor at the same time, with the same ids", () =>
     Effect.gen(function*() {
       const vendors = yield* Effect.forEach(vendorCases, (vendorCase) => openVendor(vendorCase, { opening }))
       const playerId = yield* (vendors[0] ?? assert.fail("no vendor")).newPlayer()

@@ -17,9 +17,9 @@ import { freePort } from "../kit/ServiceProcess.ts"
 /** Amount of play: enough for every kind of scenario. */
 const pace = { callsPerSecond: 400, seconds: 1 }
 
-layer(layerBothServers, { excludeTestServices: true })("a vendor that is connected", (it) => {
+layer(layerBothServers, { excludeTestServices: true })("a connected vendor", (it) => {
   for (const [name, { offers: offer }] of Object.entries(protocolRows)) {
-    it.effect(`by ${name} has its games, its players and its day`, () =>
+    it.effect(`of ${name}: its games, its play and its feed of a day agree with the ledger`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { publicPort } = yield* BothServers
         const sql = yield* SqlClient.SqlClient

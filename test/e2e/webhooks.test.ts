@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { makeFakeRegister } from "../../scripts/registers/FakeRegister.ts"
 import { eventTypes } from "../../src/domain/state/Events.ts"
+import { DormantAccounts } from "../../src/features/position/DormantAccounts.ts"
+import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/store/Outbox.ts"
 import { layerWebhooks } from "../../src/service.ts"
@@ -173,9 +176,48 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       assert.deepStrictEqual(yield* told, [{ type: event.type, data: { alert, player: short } }])
       expected.push("compliance.alert_created")
 
+      yield* made("/cases", { type: "aml", player: player.id })
+      const opened = yield* made("/cases", { type: "contact", player: player.id, note: "rings on Monday" })
+      const about = { case: { id: opened.id, type: "contact", status: "open" }, player: short }
+      assert.deepStrictEqual(yield* told, [{ type: "compliance.case_opened", data: about }])
+      for (const status of ["in_progress", "decided", "closed"]) {
+        yield* command(
+          "case",
+          "update",
+          String(opened.id),
+          "--status",
+          status,
+          ...(status === "decided" ? ["--decision", "monitor"] : [])
+        )
+      }
+      const closed = { case: { ...about.case, status: "closed" }, player: short }
+      assert.deepStrictEqual(yield* told, [{ type: "compliance.case_closed", data: closed }])
+      expected.push("compliance.case_opened", "compliance.case_closed")
+
+      const request = yield* call(`/players/${player.id}/data-requests`, { type: "access" })
+      assert.deepStrictEqual((yield* told).map(({ type }) => type), ["compliance.case_opened"])
+      yield* call(`/players/${player.id}/data-requests/${request.id}/document`)
+      const completed = { data_request: { id: request.id, type: "access", status: "completed" }, player: short }
+      const [done, closing] = yield* told
+      assert.deepStrictEqual([done, closing?.type], [
+        { type: "data_request.completed", data: completed },
+        "compliance.case_closed"
+      ])
+      expected.push("data_request.completed")
+
       const jurisdiction = "x-told"
-      yield* made("/profiles", { code: jurisdiction, name: "Told", limits: { required: [["max_balance"]] } })
-      yield* staffCall("PATCH", "/backoffice/v1/operators/told", { profiles: ["none", jurisdiction] })
+      yield* made("/profiles", {
+        code: "x-played",
+        name: "Played",
+        reality_check: { default: "PT0S", min: "PT0S", max: "PT1H" },
+        dormant: { after: "PT12H" }
+      })
+      const limits = { required: [["max_balance"]], raise: { confirm: true } }
+      yield* made("/profiles", { code: jurisdiction, name: "Told", limits })
+      yield* staffCall("PATCH", "/backoffice/v1/operators/told", {
+        profiles: ["none", jurisdiction, "x-played"],
+        cooling_off_hours: 0
+      })
       const other = yield* call("/players", { ...registration("bea"), jurisdiction })
       yield* told
       const ofOther = { id: other.id, external_id: null, username: "bea" }
@@ -186,6 +228,58 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       const met = { ...obligation, state: "met" }
       assert.deepStrictEqual(yield* told, [{ type: "obligation.met", data: { obligation: met, player: ofOther } }])
       expected.push("obligation.created", "obligation.met")
+
+      const fake = yield* makeFakeRegister({ kind: "generic" })
+      const { id: register } = yield* made("/registers", { operator: "told", kind: "generic", settings: fake.settings })
+      const said = Effect.fnUntraced(function*(verdict: "excluded" | "clear") {
+        fake.know([{ first_name: other.first_name, last_name: other.last_name, birth_date: other.birth_date, verdict }])
+        const check = yield* staffCall("POST", `/backoffice/v1/registers/${register}/test`, { player: other.id })
+        return { register: { kind: "generic", verdict, checked_at: check.data.answered_at }, player: ofOther }
+      })
+      const byRegister = yield* said("excluded")
+      assert.deepStrictEqual(yield* told, [{ type: "player.register_excluded", data: byRegister }])
+      const cleared = yield* said("clear")
+      assert.deepStrictEqual(yield* told, [{ type: "player.register_cleared", data: cleared }])
+      expected.push("player.register_excluded", "player.register_cleared")
+      const { data: compliance } = yield* staffCall("GET", `/backoffice/v1/players/${other.id}/compliance`)
+      assert.deepStrictEqual(compliance.registers, [cleared.register])
+
+      const raised = yield* put(`/players/${other.id}/limits`, { limits: { max_balance: 6000 } })
+      const { confirm_from, confirm_until, field } = raised.data.pending_changes[0]
+      yield* (yield* DueAccountChanges).run
+      const confirmable = { field, confirm_from, confirm_until, player: ofOther }
+      assert.deepStrictEqual(yield* told, [{ type: "limit.raise_confirmable", data: confirmable }])
+      expected.push("limit.raise_confirmable")
+
+      const { self_exclusion } = yield* call(`/players/${other.id}/self-exclusion`, { period: "7_days" })
+      const excluded = { self_exclusion, player: ofOther }
+      assert.deepStrictEqual(yield* told, [{ type: "player.self_excluded", data: excluded }])
+      expected.push("player.self_excluded")
+
+      const played = yield* call("/players", { ...registration("cleo"), jurisdiction: "x-played" })
+      yield* told
+      const ofPlayed = { id: played.id, external_id: null, username: "cleo" }
+      const studio = yield* made("/providers", {
+        slug: "told-studio",
+        name: "Studio",
+        launch_url: "https://play.example/?t={token}&g={game}&m={mode}"
+      })
+      const slots = yield* made("/games", { provider: studio.slug, external_id: "slots", name: "Slots" })
+      yield* call(`/players/${played.id}/games/${slots.id}/launch`, {})
+      const [check] = yield* call(`/players/${played.id}/obligations`)
+      const twice = yield* told
+      const asked = { id: check.id, kind: "reality_check", gates: ["play"], state: "open" }
+      assert.deepStrictEqual(twice[0], { type: "obligation.created", data: { obligation: asked, player: ofPlayed } })
+      assert.strictEqual(twice[1]?.type, "reality_check.due")
+      assert.deepInclude(twice[1]?.data, { player: ofPlayed })
+      assert.deepInclude(twice[1]?.data.session, { since: check.due_at, staked: 0, won: 0, net: 0 })
+      expected.push("reality_check.due")
+
+      yield* sql`UPDATE players SET created_at = created_at - interval '1 day' WHERE id = ${played.id}`
+      yield* (yield* DormantAccounts).run
+      const { dormant_since } = yield* call(`/players/${played.id}`)
+      assert.deepStrictEqual(yield* told, [{ type: "player.dormant", data: { dormant_since, player: ofPlayed } }])
+      expected.push("player.dormant")
 
       assert.sameMembers(expected, [...eventTypes])
       // none of it is in the logs

@@ -62,7 +62,7 @@ describe("Actors", () => {
 
     // Goal: nor does another process whose clock is behind the writer's. Method: states with write times
     // a second and more than an hour ahead.
-    it.effect("decides no earlier than what it loads was written", () =>
+    it.effect("decides no earlier than the loaded state was written", () =>
       Effect.gen(function*() {
         const midnight = 86_400_000
         const actors = yield* makeActors(makeStore({ 1: 1000, 2: 4_000_000 }), {
@@ -90,7 +90,7 @@ describe("Actors", () => {
 
     // Goal: the order also holds between commands that need a store look-up and others: decisions made before one
     // of them are durable before the look-up. Method: let them gather behind a held commit.
-    it.effect("keeps the order around commands that need the store", () =>
+    it.effect("keeps the order of commands when some of them query the store", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const names = Array.from({ length: 30 }, (_, index) => `r${index}`)
@@ -110,7 +110,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: decisions made before a command that needs the store are not answered when their commit fails.
-    it.effect("looks up only after earlier decisions are stored", () =>
+    it.effect("queries the store for a command only after earlier decisions are stored", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const warmUp = makeGate()
@@ -148,7 +148,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 1, "no commit was fenced")
       }).pipe(Effect.provide(services)))
 
-    it.effect("gathers the units of many keys", () =>
+    it.effect("commits the units of many keys together", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0, 4: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -161,7 +161,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: both bounds of a group hold, and no command is lost at them.
-    it.effect("takes no more than maxGroup commands of a key and maxCommit changes in one go", () =>
+    it.effect("commits no more than maxGroup commands of a key and maxCommit changes at once", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxGroup: 4, maxCommit: 6 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -187,7 +187,7 @@ describe("Actors", () => {
 
   describe("durability", () => {
     // Goal: no answer and no read precedes its commit. Method: hold the commit and check.
-    it.effect("answers and reads follow the commit", () =>
+    it.effect("answers and reads come only after the commit", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 5 })
         const asking = yield* start(actors.ask(1, post("r", 10)))
@@ -244,7 +244,7 @@ describe("Actors", () => {
   })
 
   describe("bounds", () => {
-    it.effect("refuses one command more than a mailbox holds, and only there", () =>
+    it.effect("refuses one command more than a mailbox holds, and none of another mailbox", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0 }, { maxMailbox: 3 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -314,7 +314,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that pauses keeps what it must and gives up what it merely remembers; one that works keeps all.
-    it.effect("compacts actors that were not asked for a minute", () =>
+    it.effect("compacts actors that got no command for a minute", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const actors = yield* makeActors(store, { compact: (account) => ({ ...account, receipts: [] }) })
@@ -362,7 +362,7 @@ describe("Actors", () => {
         assert.isTrue(keys.every((key) => store.accounts.get(key)?.state.total === 2))
       }).pipe(Effect.provide(services)))
 
-    it.effect("refuses a new actor when all that are there are busy", () =>
+    it.effect("refuses a new actor when every actor in memory is busy", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxResident: 2 })
         const busy = yield* Effect.forEach([1, 2], (key) => start(actors.ask(key, post(`r${key}`, 1))))
@@ -382,7 +382,7 @@ describe("Actors", () => {
         assert.strictEqual(actors.resident(), 0)
       }).pipe(Effect.provide(services)))
 
-    it.effect("serves no key that lives elsewhere", () =>
+    it.effect("refuses commands and reads of a key that another node owns", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
@@ -449,7 +449,7 @@ describe("Actors", () => {
     const asOne = [[false, 2], [true, 2], [false, 3], [false, 4]]
 
     // Goal: a receipt that was probably used rejects no commit. Method: one is suspected rightly, the next wrongly, those around them not.
-    it.effect("is avoided where an id is likely to be taken", () =>
+    it.effect("is avoided by querying the ids that are likely to be taken", () =>
       Effect.gen(function*() {
         const suspected = (receipt: string) => receipt === "taken" || receipt === "b"
         const { answers, store } = yield* postTogether(suspected, ["a", "taken", "b", "c"])
@@ -460,7 +460,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: after a restart, a repeat rejects no commit. Method: another process asks again, a third one something new.
-    it.effect("is avoided for the command that the state was loaded for", () =>
+    it.effect("is avoided by querying the id of the first command after a load", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const restart = makeActors({ ...store, isLikelyTaken: (_, isLoaded) => isLoaded })
@@ -478,7 +478,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: one bad command of a group fails alone as well, and the others keep their order.
-    it.effect("is decided again, one command at a time", () =>
+    it.effect("has its commands decided again one at a time", () =>
       Effect.gen(function*() {
         const { answers, store } = yield* postTogether(() => false, ["a", "taken", "b", "c"])
         assert.deepStrictEqual(answers, asOne)
@@ -487,7 +487,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: a retry that is no longer in the actor's memory gets its first answer.
-    it.effect("answers a repeat from the store", () =>
+    it.effect("answers a repeated command with the outcome in the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -536,7 +536,7 @@ describe("Actors", () => {
 
     // Goal: a long-locked row stops its key alone: the journal waits for it once. Method: hold the row of one of
     // two keys; the other one goes on, the held one is refused after its bound, then at once, and served when the row is free.
-    it.effect("keeps only the key waiting whose row is held", () =>
+    it.effect("delays only the key whose row is locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10, 2: 0 })
         const actors = yield* makeActors(store)
@@ -562,7 +562,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }, { key: 2, fence: false }])
       }).pipe(Effect.provide(services)))
 
-    it.effect("goes on when the row is free again", () =>
+    it.effect("continues when the row is unlocked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const actors = yield* makeActors(store)
@@ -576,7 +576,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* Fiber.join(behind)).total, 12)
       }).pipe(Effect.provide(services)))
 
-    it.effect("is given up after a bounded number of times", () =>
+    it.effect("is retried a bounded number of times", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(...Array.from({ length: 50 }, () => busy))
@@ -589,7 +589,7 @@ describe("Actors", () => {
 
     // Goal: a storm of retries from outside memory costs a handful of round trips and stops no other key. Method: two hundred repeats and fifty
     // new commands of other keys, gathered behind a held commit.
-    it.effect("is answered for all repeats of a batch by one look of the store", () =>
+    it.effect("is resolved for all repeated commands of a batch by one query of the store", () =>
       Effect.gen(function*() {
         const repeats = Array.from({ length: 200 }, (_, index) => index + 1)
         const others = Array.from({ length: 50 }, (_, index) => index + 1001)
@@ -615,7 +615,7 @@ describe("Actors", () => {
 
     // Goal: nothing is rolled back twice for the same reason, also within the commands of one key. Method: repeats before and after a new
     // command, and a command twice, in one unit.
-    it.effect("is not repeated for the same reason", () =>
+    it.effect("is not repeated for the same id", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         for (const name of ["a", "c"]) store.postElsewhere(1, name, 1)
@@ -638,7 +638,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: of two keys that claim the same id in one commit the first one gets it. Method: both behind a held commit.
-    it.effect("lets the first of two claimants have it", () =>
+    it.effect("gives an id that two keys claim to the first of them", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
         const actors = yield* makeActors(store)
@@ -656,7 +656,7 @@ describe("Actors", () => {
 
     // Goal: a change that the store permanently refuses is a defect of its own command, not reported as retryable. Method: between two sound
     // commands of its key, beside another key.
-    it.effect("is a defect of the command that the store refuses for good", () =>
+    it.effect("is a defect of the one command that the store refuses permanently", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         store.impossible.add("bad")
@@ -688,7 +688,7 @@ describe("Actors", () => {
     for (const [name, behaviour, total] of cases) {
       // Goal: unknown outcomes are not guessed. The callers of the commit are told that it is unknown; the next command is decided on the
       // state loaded behind a fence.
-      it.effect(`of a commit ${name}`, () =>
+      it.effect(`of a commit ${name} is resolved by a load with a fence`, () =>
         Effect.gen(function*() {
           const store = makeStore({ 1: 0 })
           store.behaviours.push(behaviour)
@@ -704,7 +704,7 @@ describe("Actors", () => {
 
     // Goal: a commit that arrives after its caller gave up does not count besides its retry. Method: keep it, and let it happen
     // after the actor has loaded again.
-    it.effect("of a commit that arrives late", () =>
+    it.effect("of a commit that arrives late has the late commit refused by the fence", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         let late: Effect.Effect<void, Rejected> = Effect.void
@@ -719,7 +719,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
       }).pipe(Effect.provide(services)))
 
-    it.effect("reaches every caller of the group and none behind it", () =>
+    it.effect("is the answer to every caller of the commit, and to no caller after it", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostRequest)]
@@ -738,7 +738,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: all keys of the commit are loaded behind a fence at once, not at their next commands. Method: three keys in one commit.
-    it.effect("is resolved for all of the commit without being asked", () =>
+    it.effect("is resolved for every key of the commit without a further command", () =>
       Effect.gen(function*() {
         const store = makeStore({ 0: 0, 1: 0, 2: 0, 3: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostAnswer)]
@@ -758,7 +758,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor with an unknown outcome is not passivated, which would lose the fence: it stays until it has been reloaded.
-    it.effect("outlives idleness and a store that stays away", () =>
+    it.effect("keeps its actor in memory while the actor is idle and the store is unavailable", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(breaksDown(store))
@@ -771,7 +771,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("is not dropped to make room", () =>
+    it.effect("keeps its actor in memory when other actors need room", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
         store.behaviours.push(breaksDown(store))
@@ -787,7 +787,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("follows a defect of the store", () =>
+    it.effect("is the answer after a defect of the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(() => Effect.die("a bug in the store"), () => {
@@ -801,8 +801,8 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
   })
 
-  describe("a store that is away", () => {
-    it.effect("fails the commands of the time, keeps the state, and is used again when it is back", () =>
+  describe("an unavailable store", () => {
+    it.effect("fails commands sent meanwhile, keeps the actor's state, and is used again when it is available", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         store.behaviours.push(unavailable)
@@ -813,7 +813,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 1, "nothing was in doubt, so nothing was loaded again")
       }).pipe(Effect.provide(services)))
 
-    it.effect("fails commands that load or look up", () =>
+    it.effect("fails commands that load or query", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -833,7 +833,7 @@ describe("Actors", () => {
   describe("callbacks", () => {
     // Goal: a command without a fiber keeps the same guarantees. Method: three of one key behind a held commit, one of them refused and one
     // defective; no callback runs before the commit, and then in order.
-    it.effect("hear after the commit, in order", () =>
+    it.effect("run after the commit, in the order of their commands", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 10 })
         const heard: Array<string> = []
@@ -853,7 +853,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(heard, ["a done", "b refused", "c defect", "d done"])
       }).pipe(Effect.provide(services)))
 
-    it.effect("that throw keep no answer from others", () =>
+    it.effect("that throw do not keep other callers from their answers", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0 }))
         const gate = yield* Deferred.make<number, unknown>()
@@ -866,7 +866,7 @@ describe("Actors", () => {
 
     // Goal: a callback may post again, any number of times, over a synchronous store. Method: far more commands in a row
     // than the stack has room for, one key after the other.
-    it.effect("may post again without end", () =>
+    it.effect("may post further commands any number of times without a stack overflow", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const actors = yield* makeActors(store)
@@ -884,7 +884,7 @@ describe("Actors", () => {
 
   describe("callers", () => {
     // Goal: a bug in a rule affects its own caller only. Method: it is between two sound commands of one group.
-    it.effect("a defect in a step reaches only its caller", () =>
+    it.effect("get a defect of their own step only", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0 })
         const broken: AccountStep = () => {
@@ -904,7 +904,7 @@ describe("Actors", () => {
 
     // Goal: interrupting a caller does not undo its accepted command. Method: interrupt while the commit is held; the interruption
     // completes only when its command is done.
-    it.effect("interrupting a caller does not cancel its command", () =>
+    it.effect("that are interrupted do not cancel their commands", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const inCommit = yield* start(actors.ask(1, post("in commit", 1)))
@@ -947,7 +947,7 @@ describe("Actors", () => {
     // Goal: an id is allocated once, whatever the outcome of its commit. Method: many keys, more decisions than a block of ids
     // holds, many commits failing one way or another; all ids ever decided must differ, except within one
     // command that was decided again before any answer.
-    it.effect("are never given twice", () =>
+    it.effect("are never allocated twice", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 20 }, (_, index) => index)
         const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
@@ -1012,7 +1012,7 @@ describe("Actors", () => {
 
   // Goal: passivation does not delay commands. Method: more idle actors than a slice holds; a command sent during
   // passivation is answered before it is done.
-  it.effect("passivates in slices", () =>
+  it.effect("passivates idle actors in slices, between which commands are answered", () =>
     Effect.gen(function*() {
       const keys = Array.from({ length: 2000 }, (_, index) => index)
       let rested = 0

@@ -77,7 +77,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }])
       }).pipe(Effect.provide(makePlacement(7).layer)))
 
-    it.effect("does not fence where they are not", () =>
+    it.effect("does not fence where keys are not shared", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -96,7 +96,7 @@ describe("Epochs", () => {
   })
 
   // Goal: ids of a key rise over its owners. Method: the previous owner allocated the ids that this one would allocate next.
-  it.effect("have higher ids than those before", () => {
+  it.effect("allocate ids above those of the previous owner", () => {
     const { layer, move } = makePlacement(1)
     return Effect.gen(function*() {
       const ids = yield* Ids
@@ -113,7 +113,7 @@ describe("Epochs", () => {
 
   // Goal: keys of a node do not wait for those that come to it. Method: a key comes under a new epoch while ids of its generation are held back; another
   // key, whose epoch is an earlier one, and that key itself.
-  it.effect("leave keys of earlier epochs the ids in memory until newer ones are there", () => {
+  it.effect("let keys of earlier epochs use ids in memory while a key of a new epoch waits for newer ids", () => {
     const epochs = new Map([[1, 1], [2, 1]])
     const [mayRefill, filled] = [Latch.makeUnsafe(), Ids.ofBlocks(() => 1000)]
     let [newest, held, renewals] = [0, 0, 0]
@@ -157,7 +157,7 @@ describe("Epochs", () => {
   })
 
   describe("an epoch that ends", () => {
-    it.effect("while an actor loads has its commands refused", () => {
+    it.effect("refuses the commands of an actor that is loading", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = holdLoads(makeStore({ 1: 0 }))
@@ -173,7 +173,7 @@ describe("Epochs", () => {
 
     // Goal: a command is decided under the epoch that it was accepted under, or not at all: another node may have answered it in between. Method: the
     // key goes and comes back during the load, and a command comes before the load ends.
-    it.effect("and begins anew while an actor loads refuses earlier commands, and decides later ones", () => {
+    it.effect("and is followed by a new one while an actor loads has earlier commands refused and later ones decided", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })
@@ -203,7 +203,7 @@ describe("Epochs", () => {
     })
 
     // Goal: look-ups under an ended epoch are discarded. Method: it ends during the look-up.
-    it.effect("while a command looks something up refuses it", () => {
+    it.effect("refuses a command that is querying the store", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = holdLooks(makeStore({ 1: 5 }))
@@ -220,7 +220,7 @@ describe("Epochs", () => {
 
     // Goal: a commit is guarded by the version, not by the clock: a successful one is answered, refusals of its group included, and
     // undecided commands are refused. Method: the epoch ends during a commit, with a command that waits behind.
-    it.effect("while a unit is committed has its callers told, and what waits refused", () => {
+    it.effect("answers the callers of a unit that is being committed, and refuses waiting commands", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -244,7 +244,7 @@ describe("Epochs", () => {
 
     // Goal: when the new owner is first, nothing of the former one's is written, and its callers are forwarded, refusals included. Method: the new
     // owner's fence comes between decision and commit.
-    it.effect("before a unit arrives has its callers refused, since nothing was done", () => {
+    it.effect("refuses the callers of a unit that has not reached the store, since nothing was written", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -270,7 +270,7 @@ describe("Epochs", () => {
 
     // Goal: an unknown outcome is answered as such, never as *not here*, which has the command done again elsewhere; and the
     // actor, whose fence is the new owner's, is dropped.
-    it.effect("with a commit of unknown outcome leaves it unknown", () => {
+    it.effect("leaves the outcome of a commit unknown when the store did not answer", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -289,7 +289,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("while another transaction holds the row refuses what waits", () => {
+    it.effect("refuses waiting commands while another transaction locks the row", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -306,7 +306,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("has reads refused, of actors in memory too", () => {
+    it.effect("refuses reads, also of actors in memory", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -323,7 +323,7 @@ describe("Epochs", () => {
   describe("a regained key", () => {
     // Goal: an actor that stayed in memory does not trust its state after a move. Method: it was idle, others wrote, it gets a command again; a
     // read first, and for another key a command first.
-    it.effect("begins anew behind a fence", () => {
+    it.effect("is loaded again with a fence", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5, 2: 5 })
@@ -343,7 +343,7 @@ describe("Epochs", () => {
     })
 
     // Goal: the same for what waits behind a commit. Method: the key goes and comes back during a commit that another writer's has invalidated.
-    it.effect("decides nothing that was accepted before", () => {
+    it.effect("decides no command that was accepted in an earlier epoch", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -365,7 +365,7 @@ describe("Epochs", () => {
 
     // Goal: an unknown outcome does not end with an epoch. Method: the outcome is unknown, the store is unavailable at the next command; then the key
     // moves and comes back.
-    it.effect("after an unknown outcome is loaded behind a fence", () => {
+    it.effect("is loaded with a fence after a commit of unknown outcome", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -387,10 +387,10 @@ describe("Epochs", () => {
     })
   })
 
-  describe("a release", () => {
+  describe("the release of keys", () => {
     // Goal: accepted commands are answered, new ones are refused, and only then the actor leaves memory. Method: a commit that is held, a
     // command that waits behind it, one that comes later.
-    it.effect("finishes what was accepted and refuses what comes", () => {
+    it.effect("finishes accepted commands and refuses new ones", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -416,7 +416,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("says who is not done yet, when all others are", () => {
+    it.effect("reports the keys still at work once all others are done", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
@@ -481,7 +481,7 @@ describe("Epochs", () => {
 
     // Goal: a release has a time limit; commands beyond it are refused, not lost. Method: it times out, and the epoch ends, during a
     // commit.
-    it.effect("that is given up leaves nobody without an answer", () => {
+    it.effect("still answers every caller when it exceeds its time limit", () => {
       const { layer, move, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })

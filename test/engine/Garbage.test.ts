@@ -23,7 +23,7 @@ describe("garbage of commands", () => {
   // Goal: request and response of a command are garbage for the next collection of the young generation, however long its actor was idle: whatever
   // an idle actor keeps is in the old generation, and what refers from there to a command keeps it, even when it is garbage itself.
   // Method: actors idle over full collections get a second command of 16 KB each; a collection of the young generation must free these.
-  it.effect("an actor that was idle keeps nothing of an answered command", () =>
+  it.effect("an idle actor keeps no reference to an answered command", () =>
     Effect.gen(function*() {
       const actors = yield* makeActors(makeStore(Object.fromEntries(keys.map((key) => [key, 0]))))
       const askAll = Effect.forEach(keys, (key) => actors.ask(key, holding(key)), { discard: true })

@@ -18,7 +18,7 @@ const answering = { claim: undefined, render: () => ({ status: 201, body: "" }) 
 
 // Goal: a daily deposit limit opens again at midnight UTC. Method: the real service on a database of its own; the clock is the
 // test's.
-layer(live, { excludeTestServices: true })("a service with a database and a clock of its own", (it) => {
+layer(live, { excludeTestServices: true })("a test service with its own database and clock", (it) => {
   it.effect("counts deposits by the day", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -40,7 +40,7 @@ const call = (sentAt: number, endedAt: number, input: Input, output?: Output): W
 
 // Goal: a history is accepted exactly when it is linearizable. Method: histories written by hand, each once valid and once
 // with a seeded fault.
-describe("a history", () => {
+describe("a history of wallet calls", () => {
   it("with a read beside a bet may show the balance before or after it", () => {
     const around = (balance: number) => [
       call(1, 4, bet("b", 30), reported("processed", -30, 70, 2)),
@@ -51,7 +51,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(around(40)), "NotLinearizable")
   })
 
-  it("with a stale read is none", () => {
+  it("with a stale read is not linearizable", () => {
     const after = (balance: number) => [
       call(1, 2, bet("b", 30), reported("processed", -30, 70, 2)),
       call(3, 4, look, seen(balance))
@@ -60,7 +60,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(after(100)), "NotLinearizable")
   })
 
-  it("with two reads that see one effect and then do not is none", () => {
+  it("with a read that sees an effect and a later read that does not is not linearizable", () => {
     const reads = (first: number, second: number) => [
       call(1, 8, bet("b", 30), reported("processed", -30, 70, 2)),
       call(2, 3, look, seen(first)),
@@ -70,7 +70,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(reads(70, 100)), "NotLinearizable")
   })
 
-  it("with an effect that happened twice is none", () => {
+  it("with an effect that happened twice is not linearizable", () => {
     const twice = (second: Output) => [
       call(1, 3, bet("b", 30), reported("processed", -30, 70, 2)),
       call(2, 4, bet("b", 30), second)
@@ -79,7 +79,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(twice(reported("processed", -30, 40, 3))), "NotLinearizable")
   })
 
-  it("with an acknowledged effect that was lost is none", () => {
+  it("with an acknowledged effect that was lost is not linearizable", () => {
     const later = (output: Output) => [
       call(1, 2, deposit("d", 50), paid),
       call(3, 4, bet("b", 120), output)
@@ -88,7 +88,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf(later(poor)), "NotLinearizable")
   })
 
-  it("may or may not contain what was never answered, and only from its sending on", () => {
+  it("may include the effect of an unanswered call, but not before that call was sent", () => {
     const lost = call(3, Infinity, deposit("d", 50))
     const reads = (
       first: number,
@@ -104,7 +104,7 @@ describe("a history", () => {
     assert.strictEqual(verdictOf([...retried, call(8, 9, look, seen(200))]), "NotLinearizable")
   })
 
-  it("names what fits nowhere", () => {
+  it("that is not linearizable has a verdict that names the call that cannot be ordered", () => {
     const good = call(1, 2, bet("b", 30), reported("processed", -30, 70, 2))
     const bad = call(3, 4, look, seen(100))
     const verdict = check(rulesOf([good, bad]), [good, bad])
@@ -200,10 +200,10 @@ const drawHistory = (chance: Chance): ReadonlyArray<WalletCall> => {
 
 // Goal: the search finds an order exactly when there is one. Method: small random histories, valid
 // and corrupted, each judged by the search and by brute force.
-describe("the search", () => {
+describe("the linearizability search", () => {
   const seed = seedOfRun()
 
-  it(`agrees with trying everything (E2E_SEED=${seed})`, () => {
+  it(`agrees with a brute-force search (E2E_SEED=${seed})`, () => {
     const counts = { Linearizable: 0, NotLinearizable: 0, Undecided: 0 }
     for (let round = 0; round < 2000; round++) {
       const history = drawHistory(chanceOf(seed, round))
@@ -225,7 +225,7 @@ describe("the search", () => {
     assert.isAbove(counts.NotLinearizable, 250)
   })
 
-  it("stays quick where many run side by side", () => {
+  it("stays fast with many concurrent calls", () => {
     const chance = chanceOf(seed, -1)
     const inputs = Array.from(
       { length: 3000 },

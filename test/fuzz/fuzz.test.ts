@@ -15,7 +15,7 @@ const echo: Endpoint = {
 }
 
 // Goal: the same seed draws the same requests. Method: draw twice and compare.
-test("draws the same requests from the same seed", () => {
+test("the fuzzer draws the same requests from the same seed", () => {
   const draw = () =>
     fc.sample(requestTo(echo, new Known()), { seed: 7, numRuns: 50 })
       .map(({ body, headers, uri }) => [uri, body?.toString("base64"), headers])
@@ -23,7 +23,7 @@ test("draws the same requests from the same seed", () => {
 })
 
 // Goal: known ids are used. Method: draw requests to a path when one player is known.
-test("asks for what is known to exist", () => {
+test("the fuzzer uses ids that are known to exist", () => {
   const known = new Known()
   known.add("player", 4711)
   const drawn = fc.sample(requestTo(echo, known), { seed: 7, numRuns: 50 })
@@ -31,7 +31,7 @@ test("asks for what is known to exist", () => {
 })
 
 // Goal: schema references are resolved. Method: a small document.
-test("reads an endpoint with its references", () => {
+test("the fuzzer resolves schema references of an endpoint", () => {
   const [endpoint] = endpointsOf({
     paths: {
       "/backoffice/v1/things/{thing}": {
@@ -57,7 +57,7 @@ test("reads an endpoint with its references", () => {
 })
 
 // Goal: a memory leak is distinguished from warming up. Method: the two courses.
-test("tells growth from warming up", () => {
+test("the leak check distinguishes steady growth from warming up", () => {
   assert.isTrue(isSteady([100, 200, 250, 260, 255, 262, 258, 261]))
   assert.isFalse(isSteady([100, 120, 140, 160, 180, 200, 220, 240]))
 })

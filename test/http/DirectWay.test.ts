@@ -73,8 +73,8 @@ const bytesOf = ({ headers, method, path, raw = "" }: Asked): string =>
     raw
   ].join("\r\n")
 
-layer(layerEdgeServer())("the direct way", (it) => {
-  it.effect("answers as the router does, one request after the other on a kept connection", () =>
+layer(layerEdgeServer())("the fast path around the router", (it) => {
+  it.effect("answers as the router does, one request after the other on a keep-alive connection", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("ways")
@@ -151,7 +151,7 @@ layer(layerEdgeServer())("the direct way", (it) => {
       }
     }))
 
-  it.effect("stores the signature of each order before its answer, whatever the order comes to", () =>
+  it.effect("stores the signature of each request before its answer, whatever the outcome", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const sql = yield* SqlClient.SqlClient
@@ -170,7 +170,7 @@ layer(layerEdgeServer())("the direct way", (it) => {
       assert.deepStrictEqual(statuses, [201, 201, 201, 422, 503, 500, 201])
     }))
 
-  it.effect("refuses a signature that another process has accepted, and counts the request once", () =>
+  it.effect("refuses a signature accepted by another process, and counts the request once for the rate limit", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const sql = yield* SqlClient.SqlClient

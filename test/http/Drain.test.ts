@@ -78,7 +78,7 @@ it.effect("a closing server finishes requests in flight and accepts none", () =>
     }).pipe(Effect.provideContext(context))
   }))
 
-it.effect("a write whose signature is still being recorded at the end of the drain time is done before services close", () =>
+it.effect("a write whose signature is still being stored at the end of the drain time is completed before services close", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)

@@ -46,7 +46,7 @@ const lose = (
   }).pipe(Effect.provide(Layer.fresh(RequestIds.layer)))
 
 describe("a request that was lost with its node", () => {
-  it.effect("is to be looked after where nothing keeps it from being done twice, and sent again otherwise", () =>
+  it.effect("is to be repeated only where an idempotency key, an id or a reference prevents a second execution", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* lose({}), [false, "never"])
       assert.deepStrictEqual(yield* lose({ "idempotency-key": "k" }), [true, "same_request"])

@@ -9,6 +9,7 @@ import { serveAt } from "../../src/http/Listener.ts"
 import { layerHttpServices } from "../../src/servers/PublicServer.ts"
 import { Ids } from "../../src/platform/Ids.ts"
 import * as MemoryPlayerStore from "../kit/MemoryPlayerStore.ts"
+import { version } from "../../src/platform/Version.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { portOf } from "../kit/EdgeServer.ts"
@@ -54,6 +55,9 @@ const ready = Effect.gen(function*() {
   assert.strictEqual((yield* send(port, "/health/live")).status, 200)
   const { code, status } = yield* send(port, "/health/ready")
   assert.strictEqual(code, status === 200 ? undefined : "TRY_AGAIN")
+  const health = yield* send(port, "/health")
+  assert.strictEqual(health.status, status)
+  assert.deepInclude(status === 200 ? health.json : health.details, { version })
   return status
 })
 
@@ -78,7 +82,7 @@ layer(Live)("/health/ready", (it) => {
     }))
 
   for (const [name, failure] of [["fail", unavailable], ["get no answer", silent]] as const) {
-    it.effect(`sees commits that ${name} for seconds, and the first that does not`, () =>
+    it.effect(`is unready after commits that ${name} for seconds, and ready after the first that succeeds`, () =>
       Effect.gen(function*() {
         const fail = Effect.gen(function*() {
           behaviours.push(failure)
@@ -140,7 +144,7 @@ layer(Live)("/health/ready", (it) => {
       assert.strictEqual(yield* write, "done")
     }))
 
-  it.effect("takes a rejection for an answer", () =>
+  it.effect("stays ready when commits are rejected, as that is an answer of the database", () =>
     Effect.gen(function*() {
       for (const _ of [1, 2, 3]) {
         behaviours.push(...Array.from({ length: 6 }, () => busy))

@@ -44,7 +44,7 @@ layer(layerEdgeServer())("idempotency keys", (it) => {
       assert.include((yield* post(signer, "", "/api/v1/operator/act/now")).text, "\"body\":null")
     }))
 
-  it.effect("an interrupted caller finds the answer by retrying", () =>
+  it.effect("a caller that was interrupted gets the answer by retrying", () =>
     Effect.gen(function*() {
       const probe = yield* Probe
       const signer = yield* newKey

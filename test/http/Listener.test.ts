@@ -35,7 +35,7 @@ it.live("connections are refused until the routes are built", () =>
   })))
 
 // Goal: two services never share a port, though each listens with sockets that may share one.
-it.live("the port of another service is refused", () =>
+it.live("a port that another service uses is refused", () =>
   Effect.scoped(Effect.gen(function*() {
     const port = yield* freePort
     const first = yield* Scope.make()
@@ -89,7 +89,7 @@ it.live("connections beyond the limit are closed", () =>
   })))
 
 // Goal: what the router takes apart is bounded, whoever calls. Method: paths at the bound and just beyond, on the listener with one route.
-it.live("a path that is longer than any genuine one is not found", () =>
+it.live("a path longer than any route is not found", () =>
   Effect.scoped(Effect.gen(function*() {
     const port = yield* freePort
     const routes = HttpRouter.add("GET", "/*", HttpServerResponse.text("here"))

@@ -34,7 +34,7 @@ const get = (url: string) => {
   )
 }
 
-it.effect("links lead to the end of a list, from its furthest page on by cursor", () =>
+it.effect("next links lead to the end of a list, by cursor after the last numbered page", () =>
   Effect.gen(function*() {
     const seen: Array<number> = []
     const followed: Array<string> = []
@@ -56,7 +56,7 @@ it.effect("links lead to the end of a list, from its furthest page on by cursor"
     ])
   }))
 
-it.effect("no page behind the furthest is linked to, nor answered without a cursor", () =>
+it.effect("no page after the maximum page number is linked, nor answered without a cursor", () =>
   Effect.gen(function*() {
     assert.propertyVal((yield* get("/list")).links, "last", "/list?page=2")
     const refused = yield* Effect.flip(get("/list?page=3"))

@@ -76,7 +76,7 @@ layer(Live)("operator requests", (it) => {
       assert.strictEqual(yield* signatures, before)
     }))
 
-  it.effect("every bad field is named at once, with its dotted path and words for people", () =>
+  it.effect("every wrong field is named at once, with its dotted path and a readable message", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const reply = yield* call(key, "/api/v1/operator/orders", {
@@ -205,7 +205,7 @@ layer(Live)("operator requests", (it) => {
       assert.strictEqual(wrong.headers["allow"], "POST")
     }))
 
-  it.effect("a POST goes on when its caller leaves, a GET stops", () =>
+  it.effect("a POST continues when its caller disconnects, a GET stops", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const probe = yield* Probe
@@ -241,7 +241,7 @@ layer(Live)("provider requests", (it) => {
     assert.strictEqual(reply.details["retry"], retry, reply.text)
   }
 
-  it.effect("are accepted again and again, uncounted", () =>
+  it.effect("may be repeated, and are not counted for a rate limit", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       for (let times = 0; times < 3; times++) {
@@ -291,7 +291,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual((yield* call(provider, bet, { body: order, headers })).status, 200)
     }))
 
-  it.effect("a bet with unknown outcome is to be rolled back, other messages repeated", () =>
+  it.effect("with unknown outcome say that a bet is to be rolled back and other messages repeated", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       const place = (id: string) => call(provider, bet, { body: providerBet(id) })
@@ -305,7 +305,7 @@ layer(Live)("provider requests", (it) => {
       assertTold(yield* place("limit"), 422, "LIMIT_EXCEEDED", "never")
     }))
 
-  it.effect("to unknown paths and methods are refused in the same form", () =>
+  it.effect("to unknown paths and methods are refused in the same error form", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       for (const path of ["/api/v1/provider/nothing", `${base}/nothing`, `${base}/bet/more`, `${base}//bet`, base]) {
@@ -318,7 +318,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual(status.headers["allow"], "GET, HEAD")
     }))
 
-  it.effect("may come in any form that HTTP has for them", () =>
+  it.effect("may come in any form that HTTP allows", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       for (const path of [`${bet}?id=1`, `${bet}/`, `${base}/b%65t`]) {
@@ -342,7 +342,7 @@ layer(Live)("provider requests", (it) => {
 
   // Goal: a disabled provider can settle its open rounds; the refusal of its bets is tested in
   // spec/money.test.ts. Method: its request passes every check.
-  it.effect("a provider that is switched off is let in", () =>
+  it.effect("are accepted from a disabled provider", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const provider = yield* addProvider(unique("p"))
@@ -350,7 +350,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual((yield* call(provider, bet, { body: order })).status, 200)
     }))
 
-  it.effect("an id in a path may be any text of sane length", () =>
+  it.effect("may have any text of limited length as an id in the path", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       const look = (id: string) => call(provider, `${base}/transactions/${id}`)

@@ -282,8 +282,8 @@ const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
   while (take({ peer: "127.0.0.1", forwardedFor: undefined }) === undefined);
 })
 
-layer(layerLane(calls))("a call of a provider that is wrong in any way", (it) => {
-  it.effect.each([...answerForms, ownForm])("is answered in the words of $name", (form) =>
+layer(layerLane(calls))("a malformed call of a provider", (it) => {
+  it.effect.each([...answerForms, ownForm])("is answered in the error form of $name", (form) =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -313,31 +313,34 @@ layer(layerLane(calls))("a call of a provider that is wrong in any way", (it) =>
       )
     }))
 
-  it.effect.each(answerForms)("is answered in the words of $name before it is read", (form) =>
-    Effect.gen(function*() {
-      const port = yield* portOfRested
-      const [path = ""] = form.paths
-      const call = (slug: string, sent: Partial<Sent> = {}) =>
-        Effect.promise(() => send(port, `/api/v1/integrations/${slug}${path}`, { body: Buffer.from("{}"), ...sent }))
-      const large = Buffer.alloc(256 * 1024 + 1, "[")
-      const refusals = {
-        "another address": yield* call(`walled-${form.name}`),
-        "a body that is too large": yield* call(form.name, { body: large }),
-        "a body that turns out too large": yield* call(form.name, { body: large, isChunked: true })
-      }
-      for (const [what, answer] of Object.entries(refusals)) {
-        assert.isTrue(form.isAnswer(answer), `${what}: ${answer.status} ${answer.body}`)
-        assert.isBelow(answer.status, 500, what)
-      }
-      const unread = yield* call(`unread-${form.name}`)
-      assert.isTrue(form.isAnswer(unread) && form.isTryAgain(unread), `cannot be looked up: ${unread.body}`)
-      yield* takeAll
-      const limited = yield* call(form.name)
-      assert.isTrue(form.isAnswer(limited) && form.isTryAgain(limited), `over the limit: ${limited.body}`)
-    }))
+  it.effect.each(answerForms)(
+    "is answered in the error form of $name before its body is read",
+    (form) =>
+      Effect.gen(function*() {
+        const port = yield* portOfRested
+        const [path = ""] = form.paths
+        const call = (slug: string, sent: Partial<Sent> = {}) =>
+          Effect.promise(() => send(port, `/api/v1/integrations/${slug}${path}`, { body: Buffer.from("{}"), ...sent }))
+        const large = Buffer.alloc(256 * 1024 + 1, "[")
+        const refusals = {
+          "another address": yield* call(`walled-${form.name}`),
+          "a body that is too large": yield* call(form.name, { body: large }),
+          "a body that turns out too large": yield* call(form.name, { body: large, isChunked: true })
+        }
+        for (const [what, answer] of Object.entries(refusals)) {
+          assert.isTrue(form.isAnswer(answer), `${what}: ${answer.status} ${answer.body}`)
+          assert.isBelow(answer.status, 500, what)
+        }
+        const unread = yield* call(`unread-${form.name}`)
+        assert.isTrue(form.isAnswer(unread) && form.isTryAgain(unread), `cannot be looked up: ${unread.body}`)
+        yield* takeAll
+        const limited = yield* call(form.name)
+        assert.isTrue(form.isAnswer(limited) && form.isTryAgain(limited), `over the limit: ${limited.body}`)
+      })
+  )
 
   it.effect.each(answerForms)(
-    "is 404 in Pitboss's words where $name has no such method",
+    "is 404 in Pitboss's error form where $name has no such method",
     (form) =>
       Effect.gen(function*() {
         const port = yield* portOfRested
@@ -354,7 +357,7 @@ layer(layerLane(calls))("a call of a provider that is wrong in any way", (it) =>
       })
   )
 
-  it.effect("is answered in Pitboss's own words before it is read", () =>
+  it.effect("is answered in Pitboss's error form before its body is read", () =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

@@ -183,8 +183,8 @@ const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent =
 
 const codeOf = (text: string): unknown => JSON.parse(text).error.code
 
-layer(layerLane(calls))("the providers' lane", (it) => {
-  it.effect("a call is answered in the protocol's words, started or run", () =>
+layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
+  it.effect("a call is answered in the protocol's form, by a callback or an effect", () =>
     Effect.gen(function*() {
       for (const method of ["start", "run"]) {
         const answer = yield* send(`toy/${method}?pr_1`, { body: "12345" })
@@ -192,7 +192,7 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       }
     }))
 
-  it.effect("a refusal is the protocol's to say", () =>
+  it.effect("a refusal is answered in the protocol's form", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* send("toy/refuse"), { status: 200, type: "text/toy", text: "LIMIT_EXCEEDED" })
     }))
@@ -212,7 +212,7 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       }
     }))
 
-  it.effect("an unknown provider, an unknown call and another method are 404 in Pitboss's words", () =>
+  it.effect("an unknown provider, an unknown call and another method are 404 in Pitboss's error form", () =>
     Effect.gen(function*() {
       for (
         const [path, method] of [["nobody/run", "POST"], ["toy", "POST"], ["toy/run", "GET"], ["", "POST"], [
@@ -225,7 +225,7 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       }
     }))
 
-  it.effect("a provider that cannot be looked up is the protocol's to say, and 503 where it is not known", () =>
+  it.effect("a failed query of the provider is answered in the protocol's form, and 503 where that is unknown", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* send("unread/run")).text, "unread: TRY_AGAIN")
       const answer = yield* send("new-and-unread/run")
@@ -237,13 +237,13 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       assert.strictEqual((yield* send("walled/run", { body: "nonsense" })).text, "unread: IP_NOT_ALLOWED")
     }))
 
-  it.effect("a body without a stated length is read to its end", () =>
+  it.effect("a body without Content-Length is read to its end", () =>
     Effect.gen(function*() {
       const parts = ["a".repeat(6000), "b".repeat(6000), "c"]
       assert.strictEqual((yield* send("toy/start?p", { body: parts })).text, "p 12001")
     }))
 
-  it.effect("a body above 256 KiB is not read, stated or not", () =>
+  it.effect("a body above 256 KiB is refused, with or without Content-Length", () =>
     Effect.gen(function*() {
       const large = "a".repeat(256 * 1024 + 1)
       for (const body of [large, [large.slice(1), "bc"]]) {
@@ -251,7 +251,7 @@ layer(layerLane(calls))("the providers' lane", (it) => {
       }
     }))
 
-  it.effect("every signed call is noted with its reason, and no other one", () =>
+  it.effect("every signed call is logged with its reason, and no other call", () =>
     Effect.gen(function*() {
       notes.length = 0
       yield* send("toy/start?p")
@@ -279,7 +279,7 @@ layer(layerLane(calls))("the providers' lane", (it) => {
     ["a body that turns out too large", "toy/start", 200, { body: [large.slice(1), "bc"] }]
   ]
   it.effect.each(unsigned)(
-    "whoever is answered before a good signature is counted: %s",
+    "a caller answered without a valid signature is counted in the limit of anonymous requests: %s",
     ([, path, status, sent]) =>
       Effect.gen(function*() {
         const { take } = yield* AnonymousLimits

@@ -20,8 +20,8 @@ const assertEnvelope = (answer: string, status: number) => {
 const closing = (lines: ReadonlyArray<string>, body = "") =>
   [...lines, "Host: x", "Connection: close", "", body].join("\r\n")
 
-layer(layerEdgeServer())("bytes", (it) => {
-  it.effect("that are no request, or too much of one, are answered all the same", () =>
+layer(layerEdgeServer())("HTTP requests as raw bytes", (it) => {
+  it.effect("that are malformed or too large are answered with an error", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assertEnvelope(yield* sendBytes(port, "nonsense\r\n\r\n"), 400)
@@ -38,7 +38,7 @@ layer(layerEdgeServer())("bytes", (it) => {
       assert.strictEqual((yield* send(port, "/health/live")).status, 200)
     }))
 
-  it.effect("of unusual requests get their defined answer", () =>
+  it.effect("with unusual methods and paths get their defined answer", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assertEnvelope(yield* sendBytes(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)
@@ -53,7 +53,7 @@ layer(layerEdgeServer())("bytes", (it) => {
       assertEnvelope(yield* sendBytes(port, closing(expecting)), 401)
     }))
 
-  it.effect("that would be too many are not asked for", () =>
+  it.effect("with Expect: 100-continue and too long a body are refused without 100 Continue", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("expecting")
@@ -75,7 +75,7 @@ layer(layerEdgeServer())("bytes", (it) => {
       }
     }))
 
-  it.effect("of one connection are answered request by request", () =>
+  it.effect("pipelined on one connection are answered in order", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const lines = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n`
@@ -86,7 +86,7 @@ layer(layerEdgeServer())("bytes", (it) => {
       assert.deepStrictEqual([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]), ["200", "404", "200"])
     }))
 
-  it.effect("of a body that stops coming leave no trace", () =>
+  it.effect("whose body is cut off leave the service ready", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("half")
@@ -162,7 +162,7 @@ const headers = fc.record({
   accept: text
 }, { requiredKeys: [] })
 
-layer(layerEdgeServer())("random requests", (it) => {
+layer(layerEdgeServer())("random HTTP requests", (it) => {
   it.effect("are never answered with 500, and always with an id", () =>
     Effect.gen(function*() {
       const port = yield* portOf

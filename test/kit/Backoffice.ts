@@ -142,12 +142,17 @@ export interface CommandOptions {
   readonly token?: string | undefined
   readonly port?: number
   readonly dataDir?: string
+  /** Node.js and the program that runs; by default this one, and the command line. */
+  readonly program?: readonly [node: string, file: string]
 }
 
 /** Runs a Node.js to its end. */
-const runNode = (args: ReadonlyArray<string>, env: { readonly [name: string]: string | undefined }) =>
+const runNode = (
+  [node, ...args]: readonly [node: string, ...ReadonlyArray<string>],
+  env: { readonly [name: string]: string | undefined }
+) =>
   Effect.callback<CommandOutcome>((resume) => {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(node, args, {
       // compiled once for all processes of all runs
       env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ["ignore", "pipe", "pipe"]
@@ -169,7 +174,7 @@ const environment = (port: number, options: CommandOptions) => ({
 export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
   const { backofficePort } = yield* BothServers
   const as = (token: string | undefined) =>
-    runNode([cli, ...args], {
+    runNode([...options.program ?? [process.execPath, cli], ...args], {
       ...environment(backofficePort, options),
       ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
     })

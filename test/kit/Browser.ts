@@ -84,6 +84,7 @@ export class Browser extends Context.Service<Browser, {
             )
         )
         context.setDefaultTimeout(20_000)
+        yield* Effect.promise(() => context.addInitScript(countsAnswers))
         if (cookie !== undefined) {
           yield* Effect.promise(() =>
             context.addCookies([{
@@ -163,26 +164,90 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 export const assertNone = (faults: ReadonlyArray<string>): void =>
   assert.deepStrictEqual(faults, [], `faults on a page:\n${faults.join("\n")}`)
 
-/** Waits for two frames and the end of all animations that end: a colour half-way has less contrast, a dialog that is being opened has no name yet. */
-const atRest = (page: Page): Promise<unknown> =>
+/** Counts the answers that a page still waits for, each until the last of its bytes. */
+const countsAnswers = `(() => {
+  const original = fetch
+  globalThis.answersAwaited = 0
+  globalThis.fetch = (...request) => {
+    const answer = original(...request)
+    globalThis.answersAwaited++
+    answer.then((response) => response.clone().arrayBuffer()).catch(() => {}).finally(() => globalThis.answersAwaited--)
+    return answer
+  }
+})()`
+
+/**
+ * Waits for the answers that a page has asked for, a frame, what it starts, and the end of all animations that end: what an answer draws comes later than
+ * the page's heading, the page hears of another size of its window in a frame, a colour half-way has less contrast, a dialog that is being opened has no
+ * name yet.
+ */
+export const atRest = (page: Page): Promise<unknown> =>
   page.evaluate(`(async () => {
-    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+    do {
+      await new Promise(requestAnimationFrame)
+      for (let task = 0; task < 3; task++) await new Promise((resolve) => setTimeout(resolve))
+    } while (globalThis.answersAwaited > 0)
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
     await Promise.allSettled(ending.map(({ finished }) => finished))
   })()`)
 
-/** Violations of WCAG 2.2 A and AA found by axe-core once the page is at rest: rule, help, and elements. */
+/** What axe-core checks; `colours` are the rules whose outcome depends on them, for a page that was checked by all in others. */
+const axeRules = {
+  all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+  colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] }
+}
+
+/**
+ * Runs axe-core on a dialog or menu that is open alone, which hides the rest; else on the page without the parts that `but` names and `rows` that are like
+ * others. What is not looked at is not drawn meanwhile, and keeps its place: axe-core works on all that is drawn. What has the focus stays, since it would
+ * lose it, and the page behind a menu or a dialog that is none for itself, which follow their button.
+ */
+const runAxe = (but: ReadonlyArray<string>, rows: string, rules: keyof typeof axeRules) =>
+  `(async () => {
+    const open = ["[role=dialog]", "[role=menu]"].filter((part) => document.querySelector(part)?.checkVisibility())
+    const hidden = new CSSStyleSheet()
+    const behind = "body:has([aria-modal=true]) > :not(:focus-within, :has([role=dialog], [role=menu]))"
+    hidden.replaceSync((open.length === 0 ? "${rows}:not(:focus-within)" : behind) + " { visibility: hidden !important }")
+    document.adoptedStyleSheets.push(hidden)
+    try {
+      if (open.some((part) => !document.querySelector(part).checkVisibility({ visibilityProperty: true }))) {
+        throw new Error("what is to be looked at is hidden")
+      }
+      const { violations } = await axe.run(
+        open.length === 0
+          ? { include: [["html"]], exclude: ${JSON.stringify([rows, ...but].map((part) => [part]))} }
+          : { include: [[open[0]]] },
+        { preload: false, iframes: false, resultTypes: ["violations"], runOnly: ${JSON.stringify(axeRules[rules])} }
+      )
+      return violations.map(({ id, help, nodes }) => id + ": " + help + " " + nodes.slice(0, 4).map(({ any, html }) =>
+        html.slice(0, 160) + " " + any.map(({ message }) => message).join(" ")).join(" | "))
+    } finally {
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== hidden)
+    }
+  })()`
+
+/**
+ * Violations of WCAG 2.2 A and AA found by axe-core once the page is at rest: rule, help, and elements. `but`: parts that are not looked at; `rows`: how
+ * many of a table are.
+ */
+export const violationsNow = async (
+  page: Page,
+  { but = [], rows = 11, rules = "all" }: {
+    readonly but?: ReadonlyArray<string>
+    readonly rows?: number
+    readonly rules?: keyof typeof axeRules
+  } = {}
+): Promise<ReadonlyArray<string>> => {
+  await atRest(page)
+  // evaluated as the debugger does, which the page's policy does not concern
+  if (await page.evaluate("typeof axe") === "undefined") await page.evaluate(axeSource)
+  const found: unknown = await page.evaluate(runAxe(but, `tbody > tr:nth-of-type(n+${rows + 1})`, rules))
+  return Array.isArray(found) ? found.map(String) : []
+}
+
+/** As {@link violationsNow}. */
 export const violationsOn = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.promise(async () => {
-    await atRest(page)
-    // evaluated as the debugger does, which the page's policy does not concern
-    await page.evaluate(axeSource)
-    const found: unknown = await page.evaluate(
-      `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) =>
-        violations.map(({ id, help, nodes }) => id + ": " + help + " " + nodes.slice(0, 4).map(({ html }) => html.slice(0, 160)).join(" | ")))`
-    )
-    return Array.isArray(found) ? found.map(String) : []
-  })
+  Effect.promise(() => violationsNow(page))
 
 /** Takes a picture for the documentation when `PITBOSS_SCREENSHOTS` is set; else nothing changes. */
 export const picture = (page: Page, name: string): Effect.Effect<void> =>

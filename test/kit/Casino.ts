@@ -499,6 +499,12 @@ export const openCasino = Effect.fnUntraced(function*(settings: Fields = {}) {
 
 export type Casino = Effect.Success<ReturnType<typeof openCasino>>
 
+/** A casino whose players are under a profile of its own with these rules. */
+export const casinoUnder = Effect.fnUntraced(function*(rules: Fields, settings: Fields = {}) {
+  const { code } = yield* made("/profiles", { code: fresh("x-house-"), name: "Rules of a house", ...rules })
+  return { ...yield* openCasino({ profiles: [code], default_profile: code, ...settings }), profile: String(code) }
+})
+
 /** As {@link openCasino}, in rows: an operator with a key, and a studio with a slot game, at the server of the context. */
 export const openCasinoInRows = Effect.fnUntraced(function*(slug: string, options: KeyOptions = {}) {
   const port = yield* portOf

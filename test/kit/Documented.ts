@@ -13,6 +13,8 @@ interface Answer {
 interface Documented {
   readonly headers: ReadonlySet<string>
   readonly needed: ReadonlyArray<string>
+  /** Without parameters. */
+  readonly contentTypes: ReadonlyArray<string>
   /** Of a refusal. */
   readonly codes: ReadonlySet<string>
 }
@@ -36,6 +38,7 @@ const documentedAnswer = (response: unknown): Documented => {
   const text = JSON.stringify(response)
   return {
     headers: new Set(names.map((name) => name.toLowerCase())),
+    contentTypes: Object.keys(Object(Object(response).content)),
     needed: names.filter((name) => documentHeaders[name]?.required === true).map((name) => name.toLowerCase()),
     codes: new Set([...text.matchAll(/schemas\/Error_([A-Z_]+)/g)].map(([, code = ""]) => code))
   }
@@ -111,6 +114,8 @@ export const undocumented = (
   const needed = isForLater ? [...documented.needed, "retry-after"] : documented.needed
   const lacking = needed.filter((name) => headers[name] === undefined)
   if (lacking.length > 0) return `${operation.name} documents ${lacking.join(", ")} on ${status}, which is not there`
+  const [contentType = ""] = headers["content-type"]?.split(";", 1) ?? []
+  if (status < 300 && json === undefined && documented.contentTypes.includes(contentType)) return undefined
   const problems = status < 400 ? operation.problemsOf(status, json) : undefined
   return problems === undefined || isEarlier && problems.startsWith("Missing key")
     ? undefined

@@ -4,7 +4,6 @@
  */
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseUrl, layerDatabaseWith } from "../../src/platform/Database.ts"
 import { type EmbeddedOptions, startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
@@ -15,22 +14,24 @@ import { Secrets } from "../../src/platform/Secrets.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import type { StartupError } from "../../src/platform/StartupError.ts"
+import { folderOfServers, serverFolderPrefix } from "./ServerFolders.ts"
 import { freePort } from "./ServiceProcess.ts"
 import { addServiceRole, memoryInFolder } from "./TestServer.ts"
 
 /** A folder for a server, removed with the scope; the next run removes it when this one is killed. */
 export const serverFolder = Effect.acquireRelease(
   Effect.promise(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "pitboss-test-"))
+    const folder = await mkdtemp(join(folderOfServers(), serverFolderPrefix))
     // Reachable for the user that PostgreSQL runs as when the tests run as root.
     await chmod(folder, 0o711)
     return folder
   }),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  // the database of a service that was killed may still be writing its last files
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
 )
 
 /** Starts a small server on the folder until the scope closes. */
-export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port">) =>
+export const startServer = (options: Pick<EmbeddedOptions, "dataDir" | "port" | "onLine">) =>
   startEmbeddedPostgres({
     ...options,
     serverSettings: { ...memoryInFolder, shared_buffers: "64MB", min_wal_size: "80MB", max_connections: "100" }
@@ -67,14 +68,19 @@ export const layerDatabaseAt = (url: Redacted.Redacted) =>
 /** The address of the database, for a process. */
 export const databaseUrl = Effect.map(DatabaseUrl, ({ url }) => Redacted.value(url))
 
-/** A server that can go away and come back, on the same data and at the same address. */
+/** A server that can go away and come back, on the same data and at the same address. `onLine`: called with each line of its log. */
 export const makeFickleServer = Effect.fnUntraced(
-  function*(folder: Effect.Effect<string, never, Scope.Scope> = serverFolder) {
+  function*(
+    { folder = serverFolder, onLine = () => {} }: {
+      readonly folder?: Effect.Effect<string, never, Scope.Scope>
+      readonly onLine?: (line: string) => void
+    } = {}
+  ) {
     const dataDir = yield* folder
     const port = yield* freePort
     let running = yield* Scope.make()
     yield* Effect.addFinalizer(() => Effect.suspend(() => Scope.close(running, Exit.void)))
-    const start = Effect.suspend(() => Scope.provide(startServer({ dataDir, port }), running))
+    const start = Effect.suspend(() => Scope.provide(startServer({ dataDir, port, onLine }), running))
     let server = yield* start
     const endings = { "in order": undefined, "at once": "SIGQUIT", killed: "SIGKILL" } as const
     return {

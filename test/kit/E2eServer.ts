@@ -24,6 +24,7 @@ export const together = (
   const at = (playerId: number) => nodes[ownerAmong(nodes.length, playerId)] ?? first
   return PlayerActors.of({
     ask: (operatorId, playerId, step) => at(playerId).ask(operatorId, playerId, step),
+    create: (initial, step) => at(initial.id).create(initial, step),
     post: (operatorId, playerId, step, done) => at(playerId).post(operatorId, playerId, step, done),
     peek: (operatorId, playerId) => at(playerId).peek(operatorId, playerId),
     read: (operatorId, playerId) => at(playerId).read(operatorId, playerId),

@@ -4,13 +4,14 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
+import { atRest } from "./Browser.ts"
 
 const source = readFileSync(join(import.meta.dirname, "focusWalk.mjs"), "utf8")
 
 /** Steps beyond which a page is no longer walked: the focus is caught somewhere. */
 const mostSteps = 2000
 
-/** Presses between two looks at whether the focus has come round: fewer than the rows that a long table draws ahead of the focus. */
+/** Presses between two waits for what they scroll into view to be drawn: fewer than the rows that a long table draws ahead of the focus. */
 const atATime = 10
 
 const textOf = (page: Page): Promise<string> => page.evaluate("document.activeElement?.textContent ?? ''")
@@ -30,13 +31,15 @@ const tabsNotReached = async (page: Page): Promise<ReadonlyArray<string>> => {
 
 /**
  * Tabs through a page from its top until the focus wraps, and returns the faults: elements not reached, without a visible
- * focus or focused out of view, and a focus that does not wrap. The page must be idle.
+ * focus or focused out of view, and a focus that does not wrap.
  */
 export const focusFaults = (page: Page): Effect.Effect<ReadonlyArray<string>> =>
   Effect.promise(async () => {
+    await atRest(page)
     await page.evaluate(source)
     for (let step = 0; step < mostSteps; step += atATime) {
       for (let press = 0; press < atATime; press++) await page.keyboard.press("Tab")
+      await atRest(page)
       if (await page.evaluate("focusWalk.isAround()") === true) break
     }
     const faults: unknown = await page.evaluate("focusWalk.faults()")

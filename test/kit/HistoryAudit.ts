@@ -257,7 +257,11 @@ const auditSettings = (books: Books, intents: ReadonlyMap<string, Intent>, repor
 }
 
 /** One event and one stored answer for each effect that has one, and none without. */
-const auditTraces = (books: Books, intents: ReadonlyMap<string, Intent>, report: Report): void => {
+const auditTraces = (
+  books: Books,
+  intents: ReadonlyMap<string, Intent>,
+  report: Report
+): void => {
   const expected = new Map<string, number>()
   for (const { id, status, type } of books.payments) {
     expected.set(type === "deposit" ? `deposit.paid ${id}` : `withdrawal.requested ${id}`, 1)
@@ -271,6 +275,9 @@ const auditTraces = (books: Books, intents: ReadonlyMap<string, Intent>, report:
       { count, name }
     ) => [name, count])
   )
+  for (const { seat } of [...intents.values()].filter(isKind("exclusion")).filter(isSettled)) {
+    expected.set(`player.self_excluded ${seat.playerId}`, 1)
+  }
   for (const name of new Set([...expected.keys(), ...told.keys()])) {
     const [count, due] = [told.get(name) ?? 0, expected.get(name) ?? 0]
     if (count !== due) report(`event ${name}: ${count} times, due ${due} times`)

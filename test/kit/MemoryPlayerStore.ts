@@ -4,6 +4,7 @@
  * inject faults and delays around its operations.
  */
 import { Effect } from "effect"
+import type { Birth } from "../../src/domain/state/Birth.ts"
 import type { PlayerBonus } from "../../src/domain/state/Bonus.ts"
 import type {
   AuditRecord,
@@ -28,7 +29,8 @@ import type { AcceptedSignature } from "../../src/domain/state/AcceptedSignature
 import { type CommitFailure, Rejected, type StoreUnavailable } from "../../src/engine/Failures.ts"
 import type { Loaded, Unit, Verdict } from "../../src/engine/Machine.ts"
 import { mergeSeeds } from "../../src/store/internal/OriginalSections.ts"
-import { claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.ts"
+import { birthKey, bornNames, claims, judgeClashes, replyKey } from "../../src/store/internal/Claims.ts"
+import { isBirth } from "../../src/store/internal/CommitRows.ts"
 import { CommittedIds } from "../../src/store/internal/CommittedIds.ts"
 import { type PlayerStore, withCommittedIds } from "../../src/store/internal/PlayerStore.ts"
 import { type PlayersRow, RatePairs, reportRows, type SumsRow } from "../../src/store/internal/ReportSections.ts"
@@ -140,8 +142,6 @@ interface RoundRow {
 
 const transactionKey = (providerId: number, transactionId: string): string => `${providerId} ${transactionId}`
 
-const movedBy = ({ bonusAmount, realAmount }: Transaction): number => realAmount + bonusAmount
-
 /** A target is taken back once, and once more after each time that it was reinstated. */
 const rollbackKey = (providerId: number, targetId: string, reinstated: number): string =>
   `${providerId} ${reinstated} ${targetId}`
@@ -196,6 +196,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   const sums: Array<SumsRow> = []
   const visits: Array<PlayersRow> = []
   const signatures = new Table<AcceptedSignature>(({ signature }) => signature)
+  const names = new Table<string>((name) => name)
   const replies = new Table<StoredReply>(({ key, scope }) => `${scope} ${key}`)
 
   const loadNow = (playerId: number, fence: boolean): Loaded<Player> | undefined => {
@@ -213,15 +214,14 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       if (found === undefined) return undefined
       const rollbackOf = (targetId: string, times: number) =>
         standingRollbacks.get(rollbackKey(query.providerId, targetId, times))
-      let [reinstated, lost] = [0, 0]
+      let reinstated = 0
       let rollback = rollbackOf(transactionId, 0)
       for (;;) {
         const again = rollback && rollbackOf(rollback.transactionId, 0)
         if (rollback === undefined || again === undefined) break
-        if (found.kind === "bet") lost += movedBy(rollback) + movedBy(again)
         rollback = rollbackOf(transactionId, ++reinstated)
       }
-      return { ...found, rolledBack: rollback !== undefined, reinstated, lost }
+      return { ...found, rolledBack: rollback !== undefined, reinstated }
     }),
     rounds: extend(
       known?.rounds,
@@ -292,9 +292,11 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
   /** Writes all units or none: a clash undoes earlier writes. */
   const commitNow = (units: ReadonlyArray<Unit<Player, Change>>): Rejected | undefined => {
     // the fence is checked first: a stale writer is refused as stale before any other error
-    for (const { after, key, version } of units) {
+    for (const { after, changes, key, version } of units) {
       const stored = players.get(key)
-      if (stored?.version !== version || stored.state.operatorId !== after.operatorId) {
+      if (isBirth({ changes })) {
+        if (stored !== undefined) return new Rejected({ because: "clash" })
+      } else if (stored?.version !== version || stored?.state.operatorId !== after.operatorId) {
         return new Rejected({ because: "fenced" })
       }
     }
@@ -356,7 +358,10 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     const writeTransaction = (transaction: Transaction): boolean =>
       insert(transactions, transaction) && (!isStandingRollback(transaction) || insert(standingRollbacks, transaction))
 
+    const writeBirth = (birth: Birth): boolean => bornNames(birth).every((name) => insert(names, name))
+
     const writeChange = (playerId: number, change: Change): boolean =>
+      (change.birth === null || writeBirth(change.birth)) &&
       change.entries.every((entry) => insert(entries, entry)) &&
       change.transactions.every(writeTransaction) &&
       change.rounds.every(({ isNew, round }) => writeRound(playerId, round, isNew)) &&
@@ -393,11 +398,13 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         counters,
         endedSessions,
         entrySeq,
+        obligations,
         openSessions,
         pendingBonuses,
         providerIds,
         real,
         realUpdatedAt,
+        session,
         walletSeq,
         withdrawn
       } = after
@@ -410,11 +417,13 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
         counters,
         endedSessions,
         entrySeq,
+        obligations,
         openSessions,
         pendingBonuses,
         providerIds,
         real,
         realUpdatedAt,
+        session,
         walletSeq,
         withdrawn
       }
@@ -435,12 +444,21 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
     // rows are never locked
     if (because === "busy") return units.map(() => ({ _tag: "Valid" }))
     if (because === "fenced") {
-      return units.map(({ key, version }) => ({ _tag: players.get(key)?.version === version ? "Valid" : "Fenced" }))
+      return units.map(({ changes, key, version }) => ({
+        _tag: players.get(key)?.version === (isBirth({ changes }) ? undefined : version) ? "Valid" : "Fenced"
+      }))
     }
     return judgeClashes(
       units,
       units.map(({ before, changes }) => changes.map((change) => lookUpNow(before, claims(before, change), undefined))),
-      new Set([...replies.rows.values()].map(replyKey))
+      new Set([
+        ...[...replies.rows.values()].map(replyKey),
+        ...units.flatMap(({ changes }) =>
+          changes.flatMap(({ birth }) =>
+            birth !== null && bornNames(birth).some((name) => names.get(name) !== undefined) ? [birthKey(birth)] : []
+          )
+        )
+      ])
     )
   }
 
@@ -460,7 +478,7 @@ export const make = (around: Partial<Around> = {}): MemoryPlayerStore => {
       ),
     examine: (units, because) => examine(Effect.sync(() => examineNow(units, because)), units),
     claims
-  }, new CommittedIds(2 ** 16))
+  }, new CommittedIds(2 ** 10))
 
   return {
     ...store,

@@ -9,6 +9,7 @@ export const operatorOf = (id: number, terms: Partial<Operator> = {}): Operator 
   currency: "EUR",
   cooperationModel: "api",
   active: true,
+  isSandbox: false,
   coolingOffHours: 24,
   withdrawalSecondApprovalAbove: null,
   kycWithdrawalThreshold: null,
@@ -19,6 +20,7 @@ export const operatorOf = (id: number, terms: Partial<Operator> = {}): Operator 
   dailyWithdrawalCap: null,
   profiles: ["none"],
   defaultProfile: "none",
+  licenseeId: null,
   defaultLimits: {},
   disabledFeatures: [],
   ...terms

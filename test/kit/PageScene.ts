@@ -181,6 +181,14 @@ const makeScene = Effect.gen(function*() {
   yield* staff("POST", `/alerts/${alert}/assign`, { staff: String(officer.id) })
   yield* staff("PATCH", `/alerts/${alert}`, { status: "in_review", note: "Asked the provider to confirm the jackpot." })
 
+  const { id: file } = yield* made("/cases", {
+    type: "aml",
+    player: ines.id,
+    alerts: [alert],
+    note: "A jackpot on the first day: who is she?"
+  })
+  yield* staff("POST", `/cases/${file}/funds`, { text: "Please send us your last three payslips.", due: "P14D" })
+
   dataOf(yield* casino.exclude(tom.id, { period: "7_days" }))
 
   // webhooks, one of which fails
@@ -222,14 +230,14 @@ const makeScene = Effect.gen(function*() {
     bonus: welcome,
     partner,
     alert,
+    file,
     webhook,
     delivery,
-    light: yield* browser.open({ cookie: admin.cookie }),
-    dark: yield* browser.open({ cookie: admin.cookie, scheme: "dark" })
+    window: yield* browser.open({ cookie: admin.cookie })
   }
 })
 
-/** The casino's resources, and two browser windows of an admin. */
+/** The casino's resources, and a browser window of an admin. */
 export class PageScene
   extends Context.Service<PageScene, Effect.Success<typeof makeScene>>()("pitboss/test/PageScene")
 {

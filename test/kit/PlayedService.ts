@@ -26,6 +26,7 @@ export const environmentAt = ({ backofficePort }: Address) => ({
   BACKOFFICE_PORT: String(backofficePort),
   BACKOFFICE_TOKEN: staffToken,
   WEBHOOK_ALLOW_INSECURE: "on",
+  REGISTER_ALLOW_INSECURE: "on",
   LOG_LEVEL: "warn"
 })
 

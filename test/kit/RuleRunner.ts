@@ -5,7 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { type Change, noChange, type PlayerSettings } from "../../src/domain/state/Change.ts"
+import { type Change, noChange, type PlayerSettings, settingsOf } from "../../src/domain/state/Change.ts"
 import { type Accept, type Context, type Knowledge, missing, type Step } from "../../src/domain/state/Decision.ts"
 import type { PlayerBonus } from "../../src/domain/state/Bonus.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
@@ -117,32 +117,9 @@ export class RuleRunner {
   /** Changes a player's settings directly, without a rule. */
   set(changed: Partial<PlayerSettings>, playerId = 1): void {
     this.ask((player) => {
-      const {
-        documentExpiresAt,
-        exclusion,
-        kycStatus,
-        limits,
-        limitsSet,
-        pendingLimits,
-        restrictions,
-        sessionsEndedAt,
-        status,
-        withdrawalHolds
-      } = { ...player, ...changed }
-      const settings = {
-        documentExpiresAt,
-        exclusion,
-        sessionsEndedAt,
-        kycStatus,
-        limits,
-        limitsSet,
-        pendingLimits,
-        restrictions,
-        status,
-        withdrawalHolds
-      }
-      const change = { ...noChange, settings: { ...settings, updatedAt: this.now } }
-      return { _tag: "Accept", state: { ...player, ...settings }, reply: undefined, change, idsUsed: 0 }
+      const state = { ...player, ...changed }
+      const change = { ...noChange, settings: settingsOf(state, this.now) }
+      return { _tag: "Accept", state, reply: undefined, change, idsUsed: 0 }
     }, playerId)
   }
 

@@ -10,8 +10,13 @@ export interface SyntaxNode {
 export const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"
 
-export const childrenOf = (node: SyntaxNode): ReadonlyArray<SyntaxNode> =>
-  Object.values(node).flatMap((value): ReadonlyArray<unknown> => Array.isArray(value) ? value : [value]).filter(isNode)
+export const childrenOf = (node: SyntaxNode): ReadonlyArray<SyntaxNode> => {
+  const children: Array<SyntaxNode> = []
+  for (const value of Object.values(node)) {
+    for (const item of Array.isArray(value) ? value : [value]) if (isNode(item)) children.push(item)
+  }
+  return children
+}
 
 /** The dotted name of an expression; empty when it has none. */
 export const nameOf = (value: unknown): string => {

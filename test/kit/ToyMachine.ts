@@ -199,7 +199,9 @@ export const bounds = {
   maxCommit: 1000,
   idleMinutes: 30,
   keyName: "account_id",
+  weigh: ({ changes }: { readonly changes: ReadonlyArray<Posting> }): number => changes.length,
   compact: (account: Account): Account => account,
+  timeOf: (_: Account, now: number): number => now,
   writtenAt: (): number => 0
 }
 

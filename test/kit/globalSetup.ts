@@ -1,5 +1,5 @@
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
-import { existsSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,6 +9,7 @@ import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { layerMigrationsWith } from "../../src/platform/Migrations.ts"
+import { folderOfServers, inMemory, serverFolderPrefix } from "./ServerFolders.ts"
 import { addServiceRole, adminQuery, asService, memoryInFolder, templateName, withDatabase } from "./TestServer.ts"
 
 declare module "vitest" {
@@ -18,26 +19,10 @@ declare module "vitest" {
   }
 }
 
-const prefix = "pitboss-test-"
-
-/** Folder in memory, and the free bytes required there: several times the need of a run. */
-const inMemory = "/dev/shm"
-const minFree = 4 * 2 ** 30
-
-/** Where a run keeps its server: in memory where there is plenty, since a database is made there in a tenth of the time. */
-const folderOfRuns = (): string => {
-  try {
-    const { bavail, bsize } = statfsSync(inMemory)
-    return bavail * bsize >= minFree ? inMemory : tmpdir()
-  } catch {
-    return tmpdir()
-  }
-}
-
 /** Folders of runs that were killed before they could clean up. */
 const removeLeftovers = (folder: string) => {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    if (!name.startsWith(prefix)) continue
+    if (!name.startsWith(serverFolderPrefix)) continue
     try {
       const [pid] = readFileSync(join(folder, name, "service.lock"), "utf8").split("\n")
       if (!isRunning(Number(pid))) rmSync(join(folder, name), { recursive: true, force: true })
@@ -50,8 +35,7 @@ const removeLeftovers = (folder: string) => {
 /** One server for the whole run, with a migrated template that every test file's database is cloned from. */
 export default async function setup(project: TestProject) {
   for (const each of [inMemory, tmpdir()]) removeLeftovers(each)
-  const folder = folderOfRuns()
-  const dataDir = await mkdtemp(join(folder, prefix))
+  const dataDir = await mkdtemp(join(folderOfServers(), serverFolderPrefix))
   // Reachable for the user that PostgreSQL runs as when the tests run as root.
   await chmod(dataDir, 0o711)
   const scope = Scope.makeUnsafe()

@@ -1,50 +1,37 @@
 /** Player values for tests of rules. */
+import type { RegisterAnswer } from "../../src/domain/player/RegisterChecks.ts"
 import { noRules } from "../../src/domain/jurisdiction/Rules.ts"
-import { noActivity } from "../../src/domain/state/Activity.ts"
-import { emptyCounters } from "../../src/domain/state/Limits.ts"
-import { noRestrictions, type Player } from "../../src/domain/state/Player.ts"
-import { emptyRecent } from "../../src/domain/state/Recent.ts"
+import { emptyPlayer, type Player } from "../../src/domain/state/Player.ts"
 
 /** An active, verified player with empty wallets, with overrides. */
 export const newPlayer = (overrides: Partial<Player> = {}): Player => ({
+  ...emptyPlayer,
   id: 1,
   operatorId: 1,
   currency: "EUR",
   baseCurrency: "EUR",
-  jurisdiction: "none",
   rules: noRules,
   birthDay: 19_900_101,
   country: "MT",
   language: "en",
-  isTest: false,
-  status: "active",
-  restrictions: noRestrictions,
-  withdrawalHolds: [],
   kycStatus: "verified",
-  documentExpiresAt: null,
-  exclusion: null,
-  sessionsEndedAt: null,
-  limits: {},
-  pendingLimits: [],
-  limitsSet: 0,
-  obligations: [],
-  counters: emptyCounters,
-  real: 0,
-  bonus: 0,
-  realUpdatedAt: 0,
-  bonusUpdatedAt: 0,
-  entrySeq: 0,
-  walletSeq: 0,
-  withdrawn: 0,
-  activity: noActivity,
-  activeBonus: null,
-  pendingBonuses: [],
-  bonusGrants: {},
-  endedSessions: [],
-  openSessions: [],
-  providerIds: [],
-  rounds: emptyRecent,
-  transactions: emptyRecent,
-  seeds: null,
   ...overrides
+})
+
+/** Answer of a register about a player: clear, unless it is said otherwise. */
+export const registerAnswer = (more: Partial<RegisterAnswer> = {}): RegisterAnswer => ({
+  kind: "spelpaus",
+  event: "login",
+  verdict: "clear",
+  askedAt: 0,
+  answeredAt: 0,
+  requestId: "4f7c",
+  responseId: "r-1",
+  status: 200,
+  fault: null,
+  profile: "x-one",
+  profileVersion: 3,
+  personDigest: new Uint8Array(16),
+  askAgain: false,
+  ...more
 })

@@ -40,8 +40,8 @@ const wrong = fc.tuple(fc.integer({ min: 31_000, max: 400 * dayMs }), fc.boolean
   isBehind ? -ms : ms
 )
 
-describe("the time in use", () => {
-  it("stays true while one clock is set away and back, and is agreed on when neither is away", () => {
+describe("the time agreed from two clocks", () => {
+  it("stays right while one clock is set wrong and back, and counts as agreed while both are right", () => {
     fc.assert(fc.property(
       fc.constantFrom("process", "database"),
       fc.array(fc.record({ off: fc.oneof(fc.constant(0), wrong), readings: fc.integer({ min: 1, max: 400 }) }), {
@@ -63,7 +63,7 @@ describe("the time in use", () => {
     ))
   })
 
-  it("begins with the clock that is right, when the database knows a time of the last minute", () => {
+  it("begins with the right clock when the database holds a time of the last minute", () => {
     fc.assert(fc.property(fc.constantFrom("process", "database"), wrong, fc.nat(60_000), (which, off, knownAgo) => {
       fc.pre(Math.abs(off) > 2 * 60_000)
       const read = readingOf(0, which === "process" ? off : 0, which === "database" ? off : 0)
@@ -73,7 +73,7 @@ describe("the time in use", () => {
     }))
   })
 
-  it("follows both clocks when they were set together only after five minutes, and not when they are set back before", () => {
+  it("follows two clocks set wrong together only after five minutes, and not if they are set back before", () => {
     let time = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
     const away = 3 * dayMs
     let after = 0
@@ -93,7 +93,7 @@ describe("the time in use", () => {
     assert.isTrue(time.isAgreed)
   })
 
-  it("is not settled where both clocks begin far from the known time, until they have agreed for five minutes without a break", () => {
+  it("is not trusted when both clocks begin far from the database's last time, until they agree for five minutes", () => {
     fc.assert(fc.property(wrong, fc.integer({ min: 1, max: 140 }), fc.boolean(), (off, broken, isBreak) => {
       fc.pre(Math.abs(off) > settledAfterMs + minuteMs)
       let time = beginTime(readingOf(0, off, off), startedAt - minuteMs, toleranceMs)
@@ -110,7 +110,7 @@ describe("the time in use", () => {
     }))
   })
 
-  it("is the known one at once when clocks that began far from it are set back before", () => {
+  it("is right and trusted at once when clocks that began far from the database's last time are set back", () => {
     const begun = beginTime(readingOf(0, 3 * dayMs, 3 * dayMs), startedAt - minuteMs, toleranceMs)
     const read = readingOf(2000, 0, 0)
     const time = followTime(begun, read)
@@ -119,21 +119,21 @@ describe("the time in use", () => {
     assert.isAtMost(time.settledFromMs, read.monotonicMs)
   })
 
-  it("begins with the clock that is right after clocks have differed for days, which no settled time tells", () => {
+  it("begins untrusted, with the clock near the database's last time, after clocks have differed for days", () => {
     const read = readingOf(0, -dayMs, 0)
     const time = beginTime(read, startedAt - 2 * dayMs, toleranceMs, startedAt - minuteMs)
     assert.strictEqual(timeAt(time, read), startedAt)
     assert.isAbove(time.settledFromMs, read.monotonicMs)
   })
 
-  it("is settled at once near the known time and on a database that knows none", () => {
+  it("is trusted at once near the database's last time, and on a database without one", () => {
     for (const knownMs of [startedAt - settledAfterMs, startedAt + settledAfterMs, 0]) {
       const read = readingOf(0, 0, 0)
       assert.isAtMost(beginTime(read, knownMs, toleranceMs).settledFromMs, read.monotonicMs)
     }
   })
 
-  it("takes the differences of good clocks as PostgreSQL has them, a second in twenty", () => {
+  it("corrects small differences towards PostgreSQL's clock, by one second in twenty", () => {
     const read = readingOf(0, 1500, 0)
     const begun = beginTime(read, 0, toleranceMs)
     assert.deepInclude(begun, { isAgreed: true, offsetMs: 1500 })
@@ -146,7 +146,7 @@ describe("the time in use", () => {
     assert.strictEqual(timeAt(next, readingOf(16_000, 0, 0)), startedAt + 16_700)
   })
 
-  it("never goes back, and by no more than its rate faster or slower, over readings within the tolerance", () => {
+  it("never goes back, and runs faster or slower by at most its slew rate, over readings within the tolerance", () => {
     fc.assert(fc.property(
       fc.array(
         fc.record({
@@ -181,7 +181,7 @@ describe("the time in use", () => {
     ))
   })
 
-  it("is not moved by a slow answer, whichever way its delay lies, and makes up for what a quick one shows", () => {
+  it("is not changed by a slow answer, whichever direction was slow, and is corrected by quick ones", () => {
     for (const side of [-0.5, -0.2, 0.5]) {
       const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
       const slow = { ...readingOf(2000, 0, side * 800), tookMs: 800 }
@@ -194,7 +194,7 @@ describe("the time in use", () => {
     }
   })
 
-  it("follows PostgreSQL set back within the tolerance by going slower", () => {
+  it("runs slower to follow PostgreSQL's clock when that is set back within the tolerance", () => {
     const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
     let time = begun
     for (let after = readEveryMs; after <= 29_000 / slewRate; after += readEveryMs) {

@@ -32,7 +32,7 @@ const columns: ReadonlyArray<readonly [WireType, ReadonlyArray<WireValue>]> = [
 
 layer(TestDatabase.layer)("columnArray", (it) => {
   // Goal: the database reads the same array as from the driver's own codec. Method: it compares the two, element by element.
-  it.effect("is the array of the driver's own codec", () =>
+  it.effect("equals the array that the driver's own codec writes", () =>
     Effect.gen(function*() {
       const sql = yield* JournalClient
       for (const [type, values] of columns) {
@@ -46,7 +46,7 @@ layer(TestDatabase.layer)("columnArray", (it) => {
       }
     }))
 
-  it.effect("holds instants exactly beyond what a number holds of their microseconds", () =>
+  it.effect("holds instants exactly whose microseconds exceed a safe integer", () =>
     Effect.gen(function*() {
       const sql = yield* JournalClient
       const last = Date.parse("9999-12-31T23:59:59.999Z")

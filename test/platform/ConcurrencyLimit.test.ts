@@ -3,10 +3,10 @@ import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { makeConcurrencyLimit } from "../../src/platform/ConcurrencyLimit.ts"
 
-describe("turns", () => {
+describe("the concurrency limit", () => {
   // Goal: bounds on running and waiting work hold, and waiters run in order of arrival. Method: work behind
   // gates, each counted when it begins.
-  it.effect("run so many at once, let so many wait, and refuse the next at once", () =>
+  it.effect("runs up to its maximum, queues up to its maximum, and refuses the next effect at once", () =>
     Effect.gen(function*() {
       const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 2, maxWaiting: 2, maxWait: "1 minute" })
       const begun: Array<number> = []
@@ -16,8 +16,10 @@ describe("turns", () => {
           begun.push(number)
           return Effect.as(Deferred.await(gates[number]!), number)
         }).pipe(limitConcurrency("full"))
-      const fibers = yield* Effect.forEach([0, 1, 2, 3], (number) =>
-        Effect.forkChild(work(number), { startImmediately: true }))
+      const fibers = yield* Effect.forEach(
+        [0, 1, 2, 3],
+        (number) => Effect.forkChild(work(number), { startImmediately: true })
+      )
       assert.deepStrictEqual(begun, [0, 1])
       assert.strictEqual(yield* Effect.flip(work(4)), "full")
       yield* Deferred.succeed(gates[1]!, undefined)
@@ -26,15 +28,14 @@ describe("turns", () => {
       assert.deepStrictEqual(begun, [0, 1, 2])
       // a place to wait is free again
       const last = yield* Effect.forkChild(work(4), { startImmediately: true })
-      yield* Effect.forEach(gates, (gate) =>
-        Deferred.succeed(gate, undefined))
+      yield* Effect.forEach(gates, (gate) => Deferred.succeed(gate, undefined))
       assert.strictEqual(yield* Fiber.join(last), 4)
       assert.deepStrictEqual(begun, [0, 1, 2, 3, 4])
     }))
 
   // Goal: waiting is bounded, and started work is not interrupted. Method: a test clock; one runs, one waits longer than it may, one
   // begins to wait later and still gets its turn.
-  it.effect("refuse who waits too long, and leave what has begun alone", () =>
+  it.effect("refuses an effect that waited too long, and does not interrupt a running one", () =>
     Effect.gen(function*() {
       const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 1, maxWaiting: 2, maxWait: "5 seconds" })
       const gate = yield* Deferred.make<void>()
@@ -56,7 +57,7 @@ describe("turns", () => {
     }))
 
   // Goal: an interrupted waiter frees its place, and an interrupted runner its turn. Method: interrupt both.
-  it.effect("are given back by who is interrupted", () =>
+  it.effect("frees the place of an interrupted effect", () =>
     Effect.gen(function*() {
       const limitConcurrency = yield* makeConcurrencyLimit({ maxRunning: 1, maxWaiting: 1, maxWait: "1 minute" })
       const running = yield* Effect.forkChild(limitConcurrency("full")(Effect.never), { startImmediately: true })

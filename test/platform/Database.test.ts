@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
-import * as Path from "node:path"
 import {
   DatabaseUrl,
   JournalClient,
@@ -17,6 +16,7 @@ import {
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { oneOf, orTryAgain } from "../../src/store/Rows.ts"
+import { serverFolder } from "../kit/E2eDatabase.ts"
 import { TestDatabase } from "../kit/TestDatabase.ts"
 import { memoryInFolder } from "../kit/TestServer.ts"
 
@@ -35,7 +35,7 @@ const idlePolicy = "5"
 const policyOf = (pid: number | undefined) =>
   Fs.readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /, "").split(" ")[38]
 
-layer(TestDatabase.layer)("clients", (it) => {
+layer(TestDatabase.layer)("database clients", (it) => {
   it.effect("read bigint as a number, and fail on one that a number does not hold exactly", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ layer(TestDatabase.layer)("clients", (it) => {
 
   // Goal: a report never takes a processor that a commit could use. Method: the priority of the sessions' processes, of
   // which the database is one of this machine.
-  it.effect.skipIf(!mayLower)("have sessions of low priority for reports, and no others", () =>
+  it.effect.skipIf(!mayLower)("have low-priority sessions for reports only", () =>
     Effect.gen(function*() {
       const priorityOf = (sql: SqlClient.SqlClient) =>
         Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => ({
@@ -95,7 +95,7 @@ layer(TestDatabase.layer)("clients", (it) => {
 
   // Goal: waiting for a connection is bounded, and the pool recovers afterwards. Method: a pool of one connection, held
   // by a transaction; a test clock; statements and a transaction that wait, one of them too long.
-  it.effect("wait for a connection no longer than their bound", () =>
+  it.effect("wait for a connection no longer than their time limit", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const isHeld = yield* Deferred.make<void>()
@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("clients", (it) => {
 
   // Goal: a failed transaction is not reported as committed, and a nested one is rolled back alone. Method: a failed statement whose
   // error is swallowed; a savepoint that is rolled back.
-  it.effect("commit what was done, and fail where nothing was", () =>
+  it.effect("commit a transaction, and fail where PostgreSQL rolled it back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE kept (value integer PRIMARY KEY)`
@@ -141,7 +141,7 @@ layer(TestDatabase.layer)("clients", (it) => {
     }))
 
   // Goal: a server that could lose a commit is refused. Method: the run's own server, which does not flush.
-  it.effect("refuse a server that does not flush", () =>
+  it.effect("refuse a server that does not flush to disk (fsync)", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(verifyServer({ allowFsyncOff: false }))
       assert.strictEqual(error.message, "DATABASE_URL: the server runs with fsync off and would lose money")
@@ -159,7 +159,7 @@ layer(TestDatabase.layer)("clients", (it) => {
       })))
       assert.match(
         error.message,
-        /^DATABASE_URL: the server has no collations of ICU.*built with ICU.*pg_import_system_collations/
+        /^DATABASE_URL: the server has no ICU collations.*built with ICU.*pg_import_system_collations/
       )
     }))
 })
@@ -175,7 +175,7 @@ describe("refuseServer", () => {
     for (const value of ["off", "local", "remote_write"]) {
       assert.match(check({ synchronousCommit: value }) ?? "", /^synchronous_commit must be on .* it is /)
     }
-    assert.match(check({ readOnly: "on" }) ?? "", /only reads/)
+    assert.match(check({ readOnly: "on" }) ?? "", /read-only/)
     assert.match(check({ hasCollations: false }) ?? "", /built with ICU/)
     assert.match(check({ fsync: "off" }) ?? "", /fsync off/)
     assert.isUndefined(refuseServer({ ...good, fsync: "off" }, { allowFsyncOff: true }))
@@ -187,10 +187,7 @@ it.live("clients fail while the server is away and recover when it is back, with
   // Method: kill a server of our own under open pools and under a running statement, query while it is away, start it
   // again on the same port, and query until both clients answer. All with the clients that were opened first.
   Effect.gen(function*() {
-    const dataDir = yield* Effect.acquireRelease(
-      Effect.sync(() => Fs.mkdtempSync(Path.join(Os.tmpdir(), "pitboss-outage-"))),
-      (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true, force: true }))
-    )
+    const dataDir = yield* serverFolder
     const start = (port?: number) =>
       startEmbeddedPostgres({
         dataDir,

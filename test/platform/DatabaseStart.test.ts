@@ -21,11 +21,11 @@ const ask = (url: Redacted.Redacted, port: number, lines: Queue.Queue<string>) =
   )
 }
 
-layer(TestDatabase.layer, { excludeTestServices: true })("a start", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("a start of the service", (it) => {
   const portOf = (url: Redacted.Redacted) => Number(new URL(Redacted.value(url)).port)
 
   it.effect(
-    "waits for a database that accepts the connection and does not answer in time",
+    "waits for a database that accepts connections but does not answer in time",
     () =>
       Effect.gen(function*() {
         const { url } = yield* TestDatabase
@@ -58,13 +58,17 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a start", (it) => {
       }), 15_000)
   }
 
-  it.effect("ends at once where the password is wrong or nothing listens", () =>
-    Effect.gen(function*() {
-      const { url } = yield* TestDatabase
-      const wrong = yield* makeRefusingProxy(portOf(url), "28P01", "password authentication failed")
-      const lines = yield* Queue.unbounded<string>()
-      assert.include((yield* Effect.flip(ask(url, wrong.port, lines))).message, "password authentication failed")
-      assert.include((yield* Effect.flip(ask(url, 1, lines))).message, "the database cannot be reached")
-      assert.strictEqual(yield* Queue.size(lines), 0)
-    }), 15_000)
+  it.effect(
+    "fails at once where the password is wrong or nothing listens at the address",
+    () =>
+      Effect.gen(function*() {
+        const { url } = yield* TestDatabase
+        const wrong = yield* makeRefusingProxy(portOf(url), "28P01", "password authentication failed")
+        const lines = yield* Queue.unbounded<string>()
+        assert.include((yield* Effect.flip(ask(url, wrong.port, lines))).message, "password authentication failed")
+        assert.include((yield* Effect.flip(ask(url, 1, lines))).message, "the database cannot be reached")
+        assert.strictEqual(yield* Queue.size(lines), 0)
+      }),
+    15_000
+  )
 })

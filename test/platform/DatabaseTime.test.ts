@@ -50,11 +50,12 @@ const makeWorld = Effect.gen(function*() {
 })
 
 const differ = "clocks of process and database differ"
-const unknown = "time far from the newest in the database: nothing is done that cannot be undone for five minutes"
+const unknown =
+  "clock is far from the last time recorded in the database: deletions, expiry and report totals are suspended for five minutes"
 const agree = "clocks of process and database agree"
 
 describe("the time of the service", () => {
-  it.effect("does not move when the process's clock is set, notices at once, and says so once a minute", () =>
+  it.effect("does not change when the process's clock is set; the difference is noticed at once and logged once a minute", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -73,7 +74,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual(lines, [differ, differ, agree])
     }))
 
-  it.effect("does not move when PostgreSQL's clock is set", () =>
+  it.effect("does not change when PostgreSQL's clock is set", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -83,7 +84,7 @@ describe("the time of the service", () => {
       assert.isFalse(time.isAgreed())
     }))
 
-  it.effect("warns of two seconds and goes on", () =>
+  it.effect("is agreed, with a warning, when the clocks differ by two seconds", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       world.processOff = -2500
@@ -93,7 +94,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual(lines, [differ])
     }))
 
-  it.effect("is agreed on and not settled for five minutes when it begins long after the newest in the database, and says so", () =>
+  it.effect("is not trusted for five minutes when it begins long after the newest time in the database, and logs it", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       world.knownMs = (yield* Clock.currentTimeMillis) + 1
@@ -109,7 +110,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual([off(), time.isAgreed(), time.isSettled()], [away, true, true])
     }))
 
-  it.effect("takes no slow answer for a difference, and goes on without one", () =>
+  it.effect("takes a slow answer for no difference, and stays agreed without answers", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -126,7 +127,7 @@ describe("the time of the service", () => {
       assert.isFalse(time.isAgreed())
     }))
 
-  it.effect("goes on from the right time when the machine has slept", () =>
+  it.effect("is right after the machine has slept", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -136,7 +137,7 @@ describe("the time of the service", () => {
       assert.isTrue(time.isAgreed())
     }))
 
-  it.effect("is not moved by answers that are slow on one side", () =>
+  it.effect("is not changed by answers that are slow in one direction", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off } = yield* make
@@ -148,7 +149,7 @@ describe("the time of the service", () => {
       }
     }))
 
-  it.effect("never goes back when PostgreSQL's clock is set back by less than the tolerance, and comes to it", () =>
+  it.effect("never goes back when PostgreSQL's clock is set back within the tolerance, and slowly reaches it", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { clock, off, time } = yield* make
@@ -163,7 +164,7 @@ describe("the time of the service", () => {
       assert.isTrue(time.isAgreed())
     }))
 
-  it.effect("is PostgreSQL's at once where other processes agree with it, and is not moved by that when it is already", () =>
+  it.effect("becomes PostgreSQL's at once when other processes side with PostgreSQL, and stays when it agrees already", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -182,8 +183,8 @@ describe("the time of the service", () => {
     }))
 })
 
-layer(TestDatabase.layer, { excludeTestServices: true })("the time of a process that begins", (it) => {
-  it.effect("is settled by the last run of the job that needs a settled time, and by nothing else that was written", () =>
+layer(TestDatabase.layer, { excludeTestServices: true })("the time of a starting process", (it) => {
+  it.effect("is trusted by the last run of the job that needs a trusted time, and by no other job's run", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const isSettled = Layer.build(layerDatabaseTime("settled").pipe(Layer.provide(Settings.layerTest()))).pipe(

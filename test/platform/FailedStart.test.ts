@@ -1,16 +1,18 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import { join } from "node:path"
 import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
-import { serverFolder } from "../kit/E2eDatabase.ts"
+import { version } from "../../src/platform/Version.ts"
+import { databaseUrl, layerOwnDatabase, serverFolder } from "../kit/E2eDatabase.ts"
 import { freePort } from "../kit/ServiceProcess.ts"
 
 // Goal: a start that cannot succeed ends before it has made anything, with one line that names the setting to change. Method: the service as a process on
-// a taken port; the embedded server on a disk that is too small for what it asks.
+// a taken port; on databases of an earlier and of a later release; the embedded server on a disk that is too small for what it asks.
 
 const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
 
@@ -37,7 +39,7 @@ const startWith = (environment: { readonly [name: string]: string }) =>
   })
 
 for (const setting of ["PORT", "BACKOFFICE_PORT"]) {
-  it.live(`a taken ${setting} ends the start before the database is made, and is named`, () =>
+  it.live(`an occupied ${setting} fails the start before the database is created, and is named`, () =>
     Effect.scoped(Effect.gen(function*() {
       const [dataDir, taken, free] = [yield* serverFolder, yield* freePort, yield* freePort]
       yield* occupy(taken)
@@ -49,7 +51,7 @@ for (const setting of ["PORT", "BACKOFFICE_PORT"]) {
     })))
 }
 
-it.live("a disk without the space that the database needs ends the start, and is named", () =>
+it.live("a disk without enough space for the database fails the start, and is named", () =>
   Effect.scoped(
     Effect.gen(function*() {
       const dataDir = yield* serverFolder
@@ -62,3 +64,33 @@ it.live("a disk without the space that the database needs ends the start, and is
       assert.isFalse(Fs.existsSync(join(dataDir, "postgres")))
     }).pipe(Effect.provide(Entropy.layer))
   ))
+
+it.live("a database of another release fails the start, and both releases are named", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const [url, dataDir] = [yield* databaseUrl, yield* serverFolder]
+    const problemOf = Effect.map(
+      Effect.flatMap(freePort, (port) =>
+        startWith({
+          DATABASE_URL: url,
+          DATA_DIR: dataDir,
+          MASTER_KEY: Buffer.alloc(32).toString("base64"),
+          PORT: String(port),
+          BACKOFFICE_PORT: String(port + 1)
+        })),
+      ({ code, problem }) => [code, problem]
+    )
+    yield* sql`INSERT INTO schema_migrations (number, name, checksum, release) VALUES (9999, '9999_later', '', '9.0.0')`
+    assert.deepStrictEqual(yield* problemOf, [
+      1,
+      `pitboss: the database is of release 9.0.0 (migration 9999_later), which is later than ${version}. Start release 9.0.0 or a later one.\n`
+    ])
+    // the record as 0.1.0 left it
+    yield* sql`DELETE FROM schema_migrations`
+    yield* sql`ALTER TABLE schema_migrations DROP COLUMN release`
+    yield* sql`INSERT INTO schema_migrations (number, name, checksum) VALUES (1, '0001_foundation', ''), (93, '0093_imports_apart', '')`
+    assert.deepStrictEqual(yield* problemOf, [
+      1,
+      `pitboss: the database is of release 0.1.0 (migration 0093_imports_apart), which ${version} cannot upgrade. Start on an empty database, and bring the players by export and import (docs/moving.md).\n`
+    ])
+  }).pipe(Effect.provide(layerOwnDatabase)))

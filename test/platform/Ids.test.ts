@@ -51,7 +51,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: a ready service has ids, and refills before they run out. Method: take enough to trigger a refill without any wait;
   // the sequence moves while there are ids left.
-  it.effect("are in memory from the start, and refilled before they end", () =>
+  it.effect("are in memory from the start, and refilled before they run out", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
       const before = yield* blocksTaken
@@ -65,7 +65,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: callers without ids in memory share one query. Method: all ids in memory are taken at once, then many reserve; the
   // sequence shows the number of blocks taken.
-  it.effect("are refilled once for all who wait", () =>
+  it.effect("are refilled once for all waiting callers", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
       for (let first = ids.peek(4096); first !== undefined; first = ids.peek(4096)) ids.use(4096)
@@ -78,7 +78,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
     }))
 
   // Goal: ids rise over several services in sequence. Method: two of them in turn, with ids in memory that do not rise.
-  it.effect("rise over all services where that is asked for", () =>
+  it.effect("rise over all services when requested as the newest", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const newest: Array<number> = []
@@ -90,7 +90,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: a service that takes over players allocates higher ids than their former owner. Method: both have ids in memory; the one with the
   // lower ones discards them, including those just requested.
-  it.effect("rise over all services after those in memory are given up", () =>
+  it.effect("rise over all services after ids in memory are discarded", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const theirs = yield* other.reserve(4096)

@@ -41,7 +41,7 @@ describe("lines of the log", () => {
     ["Key (username)=(zebulon) already exists.", "zebulon"]
   ]
   for (const [text, hidden] of secrets) {
-    it.effect(`hide what others put in: ${text.slice(0, 20)}`, () =>
+    it.effect(`mask secrets and personal data: ${text.slice(0, 20)}`, () =>
       Effect.gen(function*() {
         const lines = yield* linesOf(Effect.andThen(
           Effect.andThen(Effect.logError(text), Effect.logError("it broke", Cause.die(new Error(text)))),
@@ -55,7 +55,7 @@ describe("lines of the log", () => {
       }))
   }
 
-  it.effect("tell where it happened, and a database's words only where they quote no values", () =>
+  it.effect("name the place of an error, and the database's message only where that quotes no values", () =>
     Effect.gen(function*() {
       const failed = (code: string) =>
         Object.assign(new Error("outer"), { reason: { cause: Object.assign(new Error("value 'zebulon'"), { code }) } })

@@ -1,11 +1,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, FileSystem, Layer, Path, Redacted } from "effect"
+import { Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { loadMigrations, type Migration, migrationsFolder, runMigrations } from "../../src/platform/Migrations.ts"
+import { version } from "../../src/platform/Version.ts"
 import { adminQuery, withDatabase } from "../kit/TestServer.ts"
 
 /** A database without a single table, unlike the template that the other tests get. */
@@ -35,11 +36,14 @@ const marks = Effect.gen(function*() {
   return rows.map((row) => row.n)
 })
 
+const refusal = (migrations: ReadonlyArray<Migration>) =>
+  Effect.map(Effect.flip(runMigrations(migrations)), (error) => error.message)
+
 const inEmptyDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.provide(Layer.fresh(EmptyDatabase)))
 
 // Goal: each file runs once, in order. Method: run one, then both, then both again, and look at what they did.
-it.effect("applies pending migrations once", () =>
+it.effect("pending migrations are applied once", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(yield* runMigrations([create]), ["0001_test"])
     assert.deepStrictEqual(yield* runMigrations([create, insert]), ["0002_test"])
@@ -48,7 +52,7 @@ it.effect("applies pending migrations once", () =>
   }).pipe(inEmptyDatabase))
 
 // Goal: services that start together do not run a file twice. Method: four runs at once on one empty database.
-it.effect("lets one of several starting services migrate", () =>
+it.effect("migrations are applied by one of several starting services", () =>
   Effect.gen(function*() {
     const runs = yield* Effect.all(Array.from({ length: 4 }, () => runMigrations([create, insert])), {
       concurrency: "unbounded"
@@ -58,7 +62,7 @@ it.effect("lets one of several starting services migrate", () =>
   }).pipe(inEmptyDatabase))
 
 // Goal: a file that fails half way leaves nothing behind. Method: its second statement is wrong; then it is corrected.
-it.effect("applies a file wholly or not at all", () =>
+it.effect("a migration file is applied entirely or not at all", () =>
   Effect.gen(function*() {
     yield* runMigrations([create])
     const broken = migration(2, ["INSERT INTO marks VALUES (1)", "INSERT INTO nowhere VALUES (2)"])
@@ -72,7 +76,7 @@ it.effect("applies a file wholly or not at all", () =>
   }).pipe(inEmptyDatabase))
 
 // Goal: a file holds any statements, with semicolons in texts, comments and function bodies. Method: a file with each.
-it.effect("applies scripts with semicolons in texts, comments and functions", () =>
+it.effect("migration files may have semicolons in texts, comments and functions", () =>
   Effect.gen(function*() {
     const script = migration(2, [
       "-- one; two\nCREATE FUNCTION twice(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN n * 2; END $$",
@@ -82,28 +86,41 @@ it.effect("applies scripts with semicolons in texts, comments and functions", ()
     assert.deepStrictEqual(yield* marks, [6])
   }).pipe(inEmptyDatabase))
 
-// Goal: history cannot be rewritten. Method: an edited, a vanished and a late file, each against an applied one.
-it.effect("refuses a history that is not the recorded one", () =>
+// Goal: history cannot be rewritten. Method: an edited and a late file, each against an applied one.
+it.effect("a database whose migration history differs from the files is refused", () =>
   Effect.gen(function*() {
     yield* runMigrations([create, migration(3, ["PERFORM 1"])])
-    const refusal = (migrations: ReadonlyArray<Migration>) =>
-      Effect.map(Effect.flip(runMigrations(migrations)), (error) => error.message)
     assert.strictEqual(
       yield* refusal([migration(1, ["PERFORM 1"], "edited"), migration(3, ["PERFORM 1"])]),
-      "migration 0001_test was changed after it had been applied"
-    )
-    assert.strictEqual(
-      yield* refusal([create]),
-      "the database has migration 0003_test, which this release does not know"
+      "migration 0001_test was changed after it had been applied. Start the release whose file it was."
     )
     assert.strictEqual(
       yield* refusal([create, insert, migration(3, ["PERFORM 1"])]),
-      "migration 0002_test comes before ones that are already applied"
+      "migration 0002_test comes before ones that are already applied. Give it the next number."
     )
     assert.deepStrictEqual(yield* marks, [])
   }).pipe(inEmptyDatabase))
 
-layer(NodeServices.layer)("files", (it) => {
+// Goal: a database of a later release, or of one that cannot be upgraded, is left alone, and its release is named. Method: one with the record of a further
+// release; one with the record as 0.1.0 kept it.
+it.effect("a database of a later release, or from before 1.0.0, is refused", () =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* runMigrations([create, insert])
+    yield* sql`UPDATE schema_migrations SET release = '1.7.0' WHERE number = 2`
+    assert.strictEqual(
+      yield* refusal([create]),
+      `the database is of release 1.7.0 (migration 0002_test), which is later than ${version}. Start release 1.7.0 or a later one.`
+    )
+    yield* sql`ALTER TABLE schema_migrations DROP COLUMN release`
+    assert.strictEqual(
+      yield* refusal([{ ...migration(1, ["PERFORM 1"]), name: "0001_baseline" }]),
+      `the database is of release 0.1.0 (migration 0002_test), which ${version} cannot upgrade. Start on an empty database, and bring the players by export and import (docs/moving.md).`
+    )
+    assert.deepStrictEqual(yield* marks, [1, 2])
+  }).pipe(inEmptyDatabase))
+
+layer(NodeServices.layer)("migration files", (it) => {
   const folderWith = (files: Record<string, string>) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
@@ -138,40 +155,11 @@ layer(NodeServices.layer)("files", (it) => {
     }))
 
   // Goal: the service's own files apply to an empty database. Method: apply them, and see that nothing is left to do.
-  it.effect("of the service apply", () =>
+  it.effect("of the service are applied to an empty database", () =>
     Effect.gen(function*() {
       const own = yield* loadMigrations(migrationsFolder)
       assert.isNotEmpty(own)
       assert.strictEqual((yield* runMigrations(own)).length, own.length)
       assert.deepStrictEqual(yield* runMigrations(own), [])
-    }).pipe(inEmptyDatabase))
-
-  // Goal: 0040 goes on from what docs/upgrading.md has operators of large tables run before it, and stops readers of grants only for so long.
-  // Method: those statements between 0039 and 0040; then 0040 with a long reader in its way, and without.
-  it.effect("of bonus costs finds its column and index made by hand, and gives up behind a long reader", () =>
-    Effect.gen(function*() {
-      const fs = yield* FileSystem.FileSystem
-      const sql = yield* SqlClient.SqlClient
-      const own = (yield* loadMigrations(migrationsFolder)).filter(({ number }) => number <= 40)
-      yield* runMigrations(own.slice(0, -1))
-      const guide = yield* fs.readFileString("docs/upgrading.md")
-      const [, script = ""] = /Migration 0040[^]*?```sql\n([^]*?);\n```/.exec(guide) ?? []
-      const statements = script.split(";\n")
-      assert.lengthOf(statements, 4)
-      for (const statement of statements) yield* sql.unsafe(statement)
-      const [isReading, mayEnd] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const reader = yield* Effect.forkChild(sql.withTransaction(Effect.gen(function*() {
-        yield* sql`SELECT 1 FROM player_bonuses`
-        yield* Deferred.succeed(isReading, undefined)
-        yield* Deferred.await(mayEnd)
-      })))
-      yield* Deferred.await(isReading)
-      assert.include((yield* Effect.flip(runMigrations(own))).message, "lock timeout")
-      yield* Deferred.succeed(mayEnd, undefined)
-      yield* Fiber.join(reader)
-      assert.deepStrictEqual(yield* runMigrations(own), ["0040_bonus_costs"])
-      const [column] =
-        yield* sql`SELECT column_default FROM information_schema.columns WHERE column_name = 'is_counted'`
-      assert.deepStrictEqual(column, { column_default: "true" })
     }).pipe(inEmptyDatabase))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { join } from "node:path"
-import { exportedName } from "../../src/platform/Metrics.ts"
+import { declaredMetrics, sources } from "../kit/DeclaredMetrics.ts"
 
 // Goal: the operations page lists exactly the existing names. Method: settings, metrics and log
 // lines in the sources, against the tables of the page. soak/observability.test.ts compares the page with a
@@ -10,10 +10,6 @@ import { exportedName } from "../../src/platform/Metrics.ts"
 const root = join(import.meta.dirname, "..", "..")
 const read = (file: string): string => Fs.readFileSync(join(root, file), "utf8")
 const page = read("docs/operations.md")
-
-const sources = Fs.readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
-  .map((entry) => Fs.readFileSync(join(entry.parentPath, entry.name), "utf8"))
 
 /** Names in code style in the first column of the tables below a heading. */
 const firstColumn = (heading: string): ReadonlyArray<string> => {
@@ -27,7 +23,7 @@ const firstColumn = (heading: string): ReadonlyArray<string> => {
 const names = (text: string, pattern: RegExp): ReadonlyArray<string> =>
   [...text.matchAll(pattern)].map(([, name = ""]) => name)
 
-describe("the page for operators of the service", () => {
+describe("docs/operations.md", () => {
   it("has every setting", () => {
     const settings = names(read("src/platform/Settings.ts"), /\bread\(\s*"([A-Z_]+)"/g)
     const tracing = names(read("src/platform/Tracing.ts"), /"(OTEL_[A-Z_]+)"/g)
@@ -37,10 +33,14 @@ describe("the page for operators of the service", () => {
   })
 
   it("has every metric", () => {
-    const own = sources.flatMap((text) => names(text, /\bMetric\.(?:counter|gauge|histogram)\(\s*"(\w+)"/g))
-      .map(exportedName)
-    assert.isAbove(own.length, 30)
-    assert.deepStrictEqual([...firstColumn("Metrics")].toSorted(), [...new Set(own)].toSorted())
+    const own = new Set(declaredMetrics.map(({ name }) => name))
+    assert.strictEqual(declaredMetrics.length, sources.join().match(/\bMetric\.(?:counter|gauge|histogram)\(/g)?.length)
+    assert.deepStrictEqual([...firstColumn("Metrics")].toSorted(), [...own].toSorted())
+  })
+
+  it("has every alert", () => {
+    const rules = names(read("scripts/deploy/prometheus-rules.yml"), /- alert: (\w+)/g)
+    assert.deepStrictEqual([...firstColumn("Alerts")].toSorted(), [...rules].toSorted())
   })
 
   it("has every warning and error of the log", () => {

@@ -58,21 +58,21 @@ const full = Effect.acquireRelease(
 const module_ = (code: string) => ["--input-type=module", "--eval", code]
 
 describe.skipIf(process.platform !== "linux")("output of the process", () => {
-  it.live("goes on logging to a full disk, and counts every line", () =>
+  it.live("continues when the log's disk is full, and counts every dropped line", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), yield* full)
       assert.strictEqual(code, 0, errors)
       assert.strictEqual(JSON.parse(errors).dropped, 3000)
     }))
 
-  it.live("goes on logging to a closed pipe", () =>
+  it.live("continues when the log's pipe is closed", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), "closed")
       assert.strictEqual(code, 0, errors)
       assert.isAbove(JSON.parse(errors).dropped, 0)
     }))
 
-  it.live("keeps a megabyte for a reader that takes nothing, and drops the rest", () =>
+  it.live("buffers a megabyte for a reader that does not read, and drops further lines", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), "unread")
       assert.strictEqual(code, 0, errors)
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== "linux")("output of the process", () => {
       assert.isAtMost(JSON.parse(errors).waiting, 1024 * 1024)
     }))
 
-  it.live("survives what a library writes to a full disk by itself", () =>
+  it.live("survives a library's own writes to a full disk", () =>
     Effect.gen(function*() {
       const code = `import ${urlOf("src/platform/Output.ts")}
         process.stdout.write("lost\\n")
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== "linux")("output of the process", () => {
       assert.strictEqual(errors, "backoffice: the output could not be written (ENOSPC)\n")
     }))
 
-  it.live("ends a command quietly whose reader has seen enough", () =>
+  it.live("ends a command without an error when its reader closes the pipe", () =>
     Effect.gen(function*() {
       const { errors } = yield* run([fromRoot("src/cli.ts"), "--help"], "closed")
       assert.strictEqual(errors, "")

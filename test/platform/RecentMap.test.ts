@@ -25,7 +25,7 @@ describe("RecentMap", () => {
     }
   })
 
-  it("forgets all on clear", () => {
+  it("is empty after clear", () => {
     const map = new RecentMap<number, number>(2)
     for (const key of [1, 2, 3]) map.set(key, key)
     map.clear()

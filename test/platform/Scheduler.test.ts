@@ -46,7 +46,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.strictEqual(yield* runs, 2)
     }).pipe(Effect.scoped))
 
-  it.effect("leaves a job alone while another service runs it, until that one's lease is over", () =>
+  it.effect("does not run a job while another service runs it, until that service's lease expires", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const began = yield* Deferred.make<void>()
@@ -68,7 +68,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.strictEqual(yield* runs, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("holds back what cannot be undone while clocks differ or the time is not settled, and nothing else", () =>
+  it.effect("delays only irreversible jobs while clocks differ or the time is not trusted", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const time = { isAgreed: false, isSettled: true }
@@ -91,7 +91,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.deepStrictEqual([yield* removing.runs, yield* reading.runs], [1, 1])
     }).pipe(Effect.scoped))
 
-  it.effect("waits for no time that only a clock could have written that was set back since", () =>
+  it.effect("does not wait for a due time or lease that a clock since set back has written", () =>
     Effect.gen(function*() {
       const later = start + 86_400_000
       yield* TestClock.setTime(later)
@@ -167,7 +167,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.deepInclude(yield* status, { failures: 0, lastError: null, lastDone: 1, nextRunAt: start + 3_630_000 })
     }).pipe(Effect.scoped))
 
-  it.effect("cuts off a run that outlasts its lease, and survives a job that dies", () =>
+  it.effect("interrupts a run that outlasts its lease, and survives a defect in a job", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const began = yield* Deferred.make<void>()
@@ -185,12 +185,12 @@ layer(layerAtStart)("the scheduler", (it) => {
       const jobs = yield* scheduler.list
       assert.deepInclude(jobs.find(({ name }) => name === "endless"), {
         failures: 1,
-        lastError: "the run took too long and was cut off"
+        lastError: "the run took too long and was interrupted"
       })
       assert.deepInclude(jobs.find(({ name }) => name === "dying"), { failures: 1, lastError: "a mistake" })
     }).pipe(Effect.scoped))
 
-  it.effect("works by itself, and waits out a database that does not answer", () =>
+  it.effect("runs due jobs without being called, and continues after a database outage", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const sql = yield* SqlClient.SqlClient

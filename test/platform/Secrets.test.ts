@@ -1,5 +1,4 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { createCipheriv } from "node:crypto"
 import { Effect, Layer, Redacted } from "effect"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { equalSecrets, Secrets, sha256 } from "../../src/platform/Secrets.ts"
@@ -9,7 +8,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
 layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) => {
   // Goal: sealed text can be opened again, and reveals nothing. Method: seal the same text twice.
-  it.effect("opens its own ciphertexts, which all differ", () =>
+  it.effect("decrypts its own ciphertexts, which all differ", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const one = secrets.seal("key:1", "s3cret ünïcode")
@@ -52,7 +51,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
 
 // Goal: values sealed under the previous key are opened in either form, and distinguished from current ones. Method: a
 // service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
-it.effect("opens ciphertexts of the previous key", () =>
+it.effect("ciphertexts of the previous master key are decrypted", () =>
   Effect.gen(function*() {
     const [old, fresh] = [Redacted.make(new Uint8Array(32).fill(1)), Redacted.make(new Uint8Array(32).fill(2))]
     const under = (settings: Parameters<typeof Settings.layerTest>[0]) =>
@@ -71,16 +70,6 @@ it.effect("opens ciphertexts of the previous key", () =>
     const anew = both.seal("key:1", "secret")
     assert.strictEqual(yield* after.openText("key:1", anew), "secret")
     assert.isTrue(after.isCurrent(anew))
-
-    const nonce = new Uint8Array(12).fill(5)
-    const cipher = createCipheriv("aes-256-gcm", Redacted.value(old), nonce).setAAD(Buffer.from("key:1"))
-    const body = Buffer.concat([cipher.update("secret"), cipher.final()])
-    const nameless = new Uint8Array(Buffer.concat([Buffer.of(1), nonce, cipher.getAuthTag(), body]))
-    for (const service of [before, both]) {
-      assert.strictEqual(yield* service.openText("key:1", nameless), "secret")
-      assert.isFalse(service.isCurrent(nameless))
-    }
-    assert.strictEqual((yield* Effect.flip(after.open("key:1", nameless)))._tag, "SecretUnreadable")
   }))
 
 describe("hashing and comparing", () => {

@@ -72,6 +72,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         BACKOFFICE_TOKEN: "0123456789abcdef",
         WEBHOOK_ALLOW_INSECURE: "on",
         PROVIDER_ALLOW_INSECURE: "on",
+        REGISTER_ALLOW_INSECURE: "on",
+        REGISTER_TIMEOUT_MS: "500",
         PUBLIC_URL: "https://api.example",
         TRUST_PROXY: "10.0.0.0/8, 192.0.2.1,2001:db8::/32",
         PLAYER_ORIGINS: "https://casino.example, http://localhost:3000",
@@ -86,6 +88,8 @@ layer(NodeServices.layer)("Settings", (it) => {
         masterKeyLost: true,
         webhookAllowInsecure: true,
         providerAllowInsecure: true,
+        registerAllowInsecure: true,
+        registerTimeoutMs: 500,
         publicUrl: "https://api.example",
         trustProxy: ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"],
         playerOrigins: ["https://casino.example", "http://localhost:3000"],
@@ -121,6 +125,9 @@ layer(NodeServices.layer)("Settings", (it) => {
         ["BACKOFFICE_TOKEN", "short"],
         ["WEBHOOK_ALLOW_INSECURE", "true"],
         ["PROVIDER_ALLOW_INSECURE", "true"],
+        ["REGISTER_ALLOW_INSECURE", "true"],
+        ["REGISTER_TIMEOUT_MS", "499"],
+        ["REGISTER_TIMEOUT_MS", "10001"],
         ["PUBLIC_URL", "https://api.example/"],
         ["TRUST_PROXY", "10.0.0.0/33"],
         ["TRUST_PROXY", "proxy.example"],
@@ -143,7 +150,7 @@ layer(NodeServices.layer)("Settings", (it) => {
 
   // Goal: a spoilt secret file is reported, not replaced: data is encrypted under what it held.
   // Method: a master.key with garbage; it must stop the start and stay as it is.
-  it.effect("refuses a spoilt master key", () =>
+  it.effect("refuses a malformed master key", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path

@@ -10,7 +10,7 @@ describe("targets of webhooks", () => {
     }
   })
 
-  it("are no others", () => {
+  it("are not private, local, reserved or other special addresses", () => {
     const inside = [
       ["127.0.0.1", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1"],
       ["169.254.169.254", "169.254.170.2", "100.64.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192"],
@@ -47,7 +47,7 @@ describe("targets of webhooks", () => {
     for (const url of refused.flat()) assert.isDefined(targetProblem(url, false), url)
   })
 
-  it("may be anywhere where the setting allows it, but never with credentials", () => {
+  it("may be any address where the setting allows it, but never with credentials", () => {
     for (const url of ["http://127.0.0.1:9/", "http://localhost/", "https://10.0.0.1/"]) {
       assert.isUndefined(targetProblem(url, true), url)
     }

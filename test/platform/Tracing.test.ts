@@ -24,7 +24,7 @@ describe("traces that are off", () => {
     ["no exporter", { ...endpoint, OTEL_TRACES_EXPORTER: "none" }]
   ]
   for (const [name, variables] of cases) {
-    it.live(`make no spans: ${name}`, () =>
+    it.live(`create no spans: ${name}`, () =>
       Effect.gen(function*() {
         let made = 0
         const counting = Tracer.make({
@@ -93,20 +93,20 @@ describe("traces that are on", () => {
     ["parentbased_traceidratio", "0", ["child", "high sampled", "low sampled"]]
   ]
   for (const [sampler, ratio, names] of cases) {
-    it.live(`are sampled: ${sampler} ${ratio}`, () =>
+    it.live(`are sampled by ${sampler} ${ratio}`, () =>
       Effect.gen(function*() {
         const found = yield* exported({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio }, requests)
         assert.deepStrictEqual(found.names, names)
       }))
   }
 
-  it.live("half of them by the id of the trace", () =>
+  it.live("are sampled by trace id at a ratio of one half", () =>
     Effect.gen(function*() {
       const found = yield* exported({ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.5" }, requests)
       assert.deepStrictEqual(found.names.filter((name) => name !== "GET /here"), ["low sampled", "low unsampled"])
     }))
 
-  it.live("go where the variables say, with the service's name, headers and attributes, and without words of failures", () =>
+  it.live("go to the configured endpoint with service name, headers and attributes, and without error messages", () =>
     Effect.gen(function*() {
       const failing = Effect.exit(
         Effect.withSpan(Effect.die(new RangeError("secret words")), "GET /here", { kind: "server", root: true })
@@ -128,7 +128,7 @@ describe("traces that are on", () => {
       assert.lengthOf(own.sink.received, 0)
     }))
 
-  it.live("mark spans of error answers as failed", () =>
+  it.live("mark spans of requests that were answered with an error as failed", () =>
     Effect.gen(function*() {
       const answered = (name: string, attributes: { readonly [key: string]: string }) =>
         Effect.withSpan(Effect.annotateCurrentSpan(attributes), name, { kind: "server", root: true })
@@ -148,7 +148,7 @@ describe("traces that are on", () => {
     { discard: true }
   )
 
-  it.live("are given up, not gathered, for a collector that never answers", () =>
+  it.live("are dropped, not accumulated, when the collector never answers", () =>
     Effect.scoped(Effect.gen(function*() {
       const sink = yield* makeSink(() => "hang")
       const work = Effect.gen(function*() {
@@ -161,7 +161,7 @@ describe("traces that are on", () => {
       assert.lengthOf(sink.received, 8)
     })))
 
-  it.live("are sent again when there is no answer in time, and none is waited for without end", () =>
+  it.live("are sent again when the collector does not answer in time", () =>
     Effect.scoped(Effect.gen(function*() {
       const replies: Array<Reply> = ["hang", (response) => void response.writeHead(200).write("half of")]
       const sink = yield* makeSink((_, index) => replies[index] ?? 200)

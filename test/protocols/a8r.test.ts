@@ -96,7 +96,7 @@ describe("the signature of A8R", () => {
     })
   }
 
-  it("that is wrong, short or missing answers 403 and asks the wallet nothing", () => {
+  it("that is wrong, short or missing is answered 403 without a wallet call", () => {
     for (const signature of ["0".repeat(64), "", "229f"]) {
       const received = send("Player/Balance", calls["Player/Balance"], signature)
       assert.strictEqual(apiCodeOf(received), "403")
@@ -104,7 +104,7 @@ describe("the signature of A8R", () => {
     }
   })
 
-  it("is of the bytes: the same values with a space more are not signed", () => {
+  it("covers the raw bytes, so that an additional space makes it invalid", () => {
     const signature = signer.sign("{\"player_id\":\"1018\",\"currency\":\"EUR\"}")
     assert.strictEqual(
       apiCodeOf(send("Player/Balance", "{\"player_id\": \"1018\",\"currency\":\"EUR\"}", signature)),
@@ -138,7 +138,7 @@ describe("calls of A8R", () => {
     }
   }
 
-  it("take texts of 255 characters, and fields they do not know", () => {
+  it("accept texts of 255 characters and unknown fields", () => {
     const long = "x".repeat(255)
     const { call } = asCall(send("Round/BetWin", {
       ...betWin,
@@ -151,7 +151,7 @@ describe("calls of A8R", () => {
     assert.deepInclude(call.actions[0], { transactionId: long })
   })
 
-  it("refused for their content answer the balance, which is all the wallet is asked for", () => {
+  it("refused for their content are answered with the balance, without another wallet call", () => {
     const received = send("Round/BetWin", { ...betWin, transactions: [] })
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -173,7 +173,7 @@ describe("calls of A8R", () => {
 })
 
 describe("Player/Balance", () => {
-  it("asks for the player's balance in a currency and answers it as a text", () => {
+  it("queries the player's balance in a currency and answers it as a text", () => {
     const received = send("Player/Balance", calls["Player/Balance"])
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -218,7 +218,7 @@ describe("Round/BetWin", () => {
     })
   })
 
-  it("answers balance, our round and every transaction in order, with what bonus money moved and when", () => {
+  it("answers balance, operator's round id and every transaction in order, with its bonus amount and time", () => {
     const outcome = settled(
       euros(9_325),
       { transactionId: "b-1", bonusAmount: -50, settledAt: noon },
@@ -234,7 +234,7 @@ describe("Round/BetWin", () => {
     })
   })
 
-  it("repeated, or late after its rollback, answers 200 with what was stored", () => {
+  it("repeated, or late after its rollback, is answered 200 with the stored result", () => {
     for (const status of ["replayed", "ignored"] as const) {
       const answer = answerTo(send("Round/BetWin", betWin), settled(euros(1), { status }, { status }))
       assert.strictEqual(answer.status, 200)
@@ -259,7 +259,7 @@ describe("Round/BetWin", () => {
     })
   }
 
-  it("with finished that is neither true nor false answers 400; without it the round stays open", () => {
+  it("with finished neither true nor false is answered 400; without finished the round stays open", () => {
     assert.strictEqual(apiCodeOf(send("Round/BetWin", { ...betWin, finished: "yes" }), balanceOf(euros(1))), "400")
     const { finished: _, ...open } = betWin
     const { call } = asCall(send("Round/BetWin", open))
@@ -296,7 +296,7 @@ describe("Round/BetWin", () => {
 })
 
 describe("Round/Rollback", () => {
-  it("takes back exactly the named transactions, in order", () => {
+  it("rolls back exactly the named transactions, in order", () => {
     const { call } = asCall(send("Round/Rollback", rollback))
     assert.deepInclude(call, {
       roundId: "r-1",
@@ -345,7 +345,7 @@ describe("Round/Finish", () => {
 })
 
 describe("Freespins/Finish", () => {
-  it("pays an issue's total once, by the issue", () => {
+  it("pays the total of a free-spins issue once per issue", () => {
     const received = send("Freespins/Finish", calls["Freespins/Finish"])
     assert.deepStrictEqual(asCall(received).call, {
       kind: "settle",
@@ -377,7 +377,7 @@ describe("Freespins/Finish", () => {
   })
 })
 
-describe("what cannot be answered now", () => {
+describe("a call of A8R that cannot be answered now", () => {
   for (const [method, values] of Object.entries(calls)) {
     it(`${method} answers 500 internal`, () => {
       for (const code of passing) {
@@ -388,14 +388,14 @@ describe("what cannot be answered now", () => {
     })
   }
 
-  it("nor can what no page names", () => {
+  it("answers 500 for a refusal code that the documentation does not name", () => {
     const unnamed: RefusalCode = "KYC_REQUIRED"
     assert.strictEqual(apiCodeOf(send("Round/BetWin", betWin), refusedWith(unnamed)), "500")
   })
 })
 
 describe("settings of A8R", () => {
-  it("seal the token", () => {
+  it("have the token encrypted", () => {
     assert.deepStrictEqual(a8r.secrets, ["auth_token"])
   })
 })

@@ -60,7 +60,7 @@ const promo = (promoTransaction: object = {}) => ({
   promoTransaction: { type: "JACKPOT", id: "p-1", amount: 3, voucherId: "v-1", remainingRounds: 0, ...promoTransaction }
 })
 
-describe("transport", () => {
+describe("the transport of Evolution", () => {
   it("a wrong or missing authToken is answered HTTP 401", () => {
     for (const wrong of ["", "authToken=", "authToken=made-up-auth-tokem", "authtoken=made-up-auth-token"]) {
       const answer = asStranger(receive(vendorCall("/balance", JSON.stringify(money()), { query: wrong })))
@@ -84,7 +84,7 @@ describe("transport", () => {
     }
   })
 
-  it("a call that they do not have, and another method than POST, are nothing", () => {
+  it("an unknown call, and a method other than POST, are not found", () => {
     for (const path of ["/sid", "/Debit", "/debit/", "/", "", "debit", "/constructor"]) {
       assert.strictEqual(receive(vendorCall(path, JSON.stringify(money()), { query }))._tag, "NotFound")
     }
@@ -96,7 +96,7 @@ describe("transport", () => {
   })
 })
 
-describe("requests", () => {
+describe("requests of Evolution", () => {
   const without = (field: string) => {
     const body: { [name: string]: unknown } = { ...money() }
     delete body[field]
@@ -114,7 +114,7 @@ describe("requests", () => {
     return valuesOf(received.render(refusedWith("NOT_FOUND", {}, null)))
   }
 
-  it("userId is asked of all, sid of those that need a session", () => {
+  it("userId is required in all calls, sid in calls that need a session", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
       assert.strictEqual(malformed(method, without("userId")).status, "INVALID_PARAMETER", method)
     }
@@ -126,7 +126,7 @@ describe("requests", () => {
     }
   })
 
-  it("uuid is echoed where it is a text, and asked of none", () => {
+  it("uuid is echoed where it is a text, and required in no call", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
       for (const uuid of [undefined, "", null, 7]) {
         const answer = answerOf(method, refusedWith("TRY_AGAIN", {}, null), { ...money(), uuid })
@@ -137,7 +137,7 @@ describe("requests", () => {
     assert.strictEqual(malformed("debit", { ...money(), currency: "EURO" }).uuid, "call-1")
   })
 
-  it("what is malformed is answered with the balance where the player is known", () => {
+  it("a malformed call is answered with the balance where the player is known", () => {
     for (const method of ["balance", "debit", "credit", "cancel", "promo_payout"]) {
       assert.strictEqual(send(method, { ...money(), currency: 978 })._tag, "Call")
     }
@@ -145,7 +145,7 @@ describe("requests", () => {
     assert.strictEqual(send("debit", { ...money(), userId: 7 })._tag, "Answered")
   })
 
-  it("transaction and a currency of three letters are asked of debit, credit and cancel, and of a debit its game", () => {
+  it("debit, credit and cancel need a transaction and a three-letter currency, a debit its game as well", () => {
     for (const method of ["debit", "credit", "cancel"]) {
       for (const field of method === "debit" ? ["game", "transaction", "currency"] : ["transaction", "currency"]) {
         assert.deepStrictEqual(
@@ -177,7 +177,7 @@ describe("requests", () => {
     })
   })
 
-  it("a balance is asked for a table or without one", () => {
+  it("a balance is queried for a table or without a table", () => {
     const { call } = asCall(send("balance", { ...about, currency: "EUR", game }))
     assert.deepInclude(call, { kind: "balance", gameId: "table-1", currency: "EUR" })
     const inLobby = { ...game, id: null }
@@ -187,7 +187,7 @@ describe("requests", () => {
     assert.deepInclude(asCall(send("balance", { ...about, currency: "EUR", game: null })).call, { gameId: null })
   })
 
-  it("a debit is a bet under its sid, a credit a win and a cancel a rollback under none", () => {
+  it("a debit is a bet in the session of its sid, a credit a win and a cancel a rollback without a session", () => {
     const debit = asAction(send("debit", money()))
     assert.deepInclude(debit.call, { session: "token", gameId: "table-1", roundId: "round-1", currency: "EUR" })
     assert.deepInclude(debit.action, {
@@ -211,7 +211,7 @@ describe("requests", () => {
     })
   })
 
-  it("a credit and a cancel of one refId are one id, whatever their own ids", () => {
+  it("a credit and a cancel of the same refId share one transaction id, whatever their own ids", () => {
     const ids = [
       asAction(send("credit", money(1, { id: "t-2" }))),
       asAction(send("credit", money(1, { id: "t-3" }))),
@@ -220,7 +220,7 @@ describe("requests", () => {
     assert.deepStrictEqual(new Set(ids), new Set(["settle:1018:round-1:bet-1"]))
   })
 
-  it("what settles a debit is asked for nothing but its refId", () => {
+  it("a credit or cancel needs only the refId of its debit", () => {
     const bare = { ...about, currency: "EUR", transaction: { refId: "bet-1", amount: 1 } }
     for (
       const [method, body] of [["credit", bare], ["cancel", { ...bare, transaction: { refId: "bet-1" } }]] as const
@@ -231,7 +231,7 @@ describe("requests", () => {
     }
   })
 
-  it("a credit belongs to the round of its debit, and a debit to the one it names", () => {
+  it("a credit belongs to the round of its debit, and a debit to the round that it names", () => {
     assert.deepInclude(asAction(send("credit", money())).action, { ofBet: true })
     const moved = asAction(send("credit", money())).call.inRound?.("round-2")
     assert.deepInclude(moved?.actions[0], {
@@ -246,7 +246,7 @@ describe("requests", () => {
     assert.isUndefined(asAction(send("debit", money())).call.inRound)
   })
 
-  it("two players and two rounds share no ids", () => {
+  it("transaction ids differ between players and between rounds", () => {
     const idOf = (userId: string, roundId: string, refId: string) => {
       const { action } = asAction(send("debit", { ...money(1, { refId }), userId, game: { ...game, id: roundId } }))
       return action.action === "bet" ? action.transactionId : ""
@@ -292,7 +292,7 @@ describe("requests", () => {
   })
 })
 
-describe("money", () => {
+describe("amounts of Evolution", () => {
   const amountOf = (text: string) => {
     const received = send("debit", JSON.stringify(money("AMOUNT")).replace("\"AMOUNT\"", text))
     const { call, render } = asCall(received)
@@ -301,7 +301,7 @@ describe("money", () => {
     return action.action === "bet" ? action.amount : undefined
   }
 
-  it("is read exactly, six decimals and exponents as well", () => {
+  it("are decoded exactly, with six decimals and with exponents", () => {
     assert.deepStrictEqual(amountOf("10.000000"), { coefficient: 10, scale: 0 })
     assert.deepStrictEqual(amountOf("63727092.34"), { coefficient: 6_372_709_234, scale: 2 })
     assert.deepStrictEqual(amountOf("6.372709234E7"), { coefficient: 6_372_709_234, scale: 2 })
@@ -311,7 +311,7 @@ describe("money", () => {
     assert.deepStrictEqual(amountOf("0"), { coefficient: 0, scale: 0 })
   })
 
-  it("is INVALID_PARAMETER when it is no number that can be held exactly", () => {
+  it("are INVALID_PARAMETER when they are not exactly representable numbers", () => {
     for (
       const text of [
         "\"10.50\"",
@@ -330,7 +330,7 @@ describe("money", () => {
     }
   })
 
-  it("is answered as a number of major units, and is never negative", () => {
+  it("are answered as numbers of major units, never negative", () => {
     const bodyOf = (real: number, bonus: number, currency = "EUR") =>
       answerOf("balance", { _tag: "Balance", playerRef: "1018", funds: { currency, real, bonus } }).body
     assert.strictEqual(bodyOf(6_372_709_234, 0), `{"status":"OK","balance":63727092.34,"bonus":0.00,"uuid":"call-1"}`)
@@ -342,12 +342,12 @@ describe("money", () => {
   })
 })
 
-describe("statuses", () => {
+describe("statuses to Evolution", () => {
   const processed = settled(euros(1050), {})
   const replayed = settled(euros(1050), { status: "replayed", first: "processed" })
   const ok = { status: "OK", balance: 10.5, bonus: 0, uuid: "call-1" }
 
-  it("OK: a check gives the new sid and no balance", () => {
+  it("OK: a check, with the new sid and no balance", () => {
     const answer = answerOf("check", {
       _tag: "Identified",
       funds: euros(1050),
@@ -364,7 +364,7 @@ describe("statuses", () => {
     assert.deepStrictEqual(valuesOf(answer), { status: "OK", sid: "sid-2", uuid: "call-1" })
   })
 
-  it("OK: debit, credit, cancel and promo payout for the first time", () => {
+  it("OK: the first debit, credit, cancel and promo payout", () => {
     for (const method of ["debit", "credit", "cancel"]) {
       assert.deepStrictEqual(valuesOf(answerOf(method, processed)), ok)
     }
@@ -375,7 +375,7 @@ describe("statuses", () => {
     assert.deepStrictEqual(valuesOf(answerOf("debit", replayed)), { ...ok, status: "BET_ALREADY_EXIST" })
   })
 
-  it("BET_ALREADY_SETTLED: the same credit or cancel again, and the other one of the two", () => {
+  it("BET_ALREADY_SETTLED: a repeated credit or cancel, a cancel after a credit, and a credit after a cancel", () => {
     for (const method of ["credit", "cancel"]) {
       assert.deepStrictEqual(valuesOf(answerOf(method, replayed)), { ...ok, status: "BET_ALREADY_SETTLED" })
       const other = refusedWith("DUPLICATE_TRANSACTION", { earlier: { kind: "win", status: "processed" } })
@@ -387,7 +387,7 @@ describe("statuses", () => {
     assert.strictEqual(statusOf("promo_payout", replayed), "OK")
   })
 
-  it("BET_DOES_NOT_EXIST: a credit or a cancel of an unknown debit, and a cancel of one again", () => {
+  it("BET_DOES_NOT_EXIST: a credit or cancel of an unknown debit, and a repeated cancel of an unknown debit", () => {
     assert.deepStrictEqual(valuesOf(answerOf("credit", refusedWith("BET_NOT_FOUND"))), {
       ...ok,
       status: "BET_DOES_NOT_EXIST"
@@ -401,7 +401,7 @@ describe("statuses", () => {
     assert.strictEqual(statusOf("credit", afterTombstone), "BET_DOES_NOT_EXIST")
   })
 
-  it("FINAL_ERROR_ACTION_FAILED: a debit sent again after its cancel, one after its own cancel, and one under a known refId with other content", () => {
+  it("FINAL_ERROR_ACTION_FAILED: a debit repeated or first sent after its cancel, or with a refId of other content", () => {
     assert.deepStrictEqual(valuesOf(answerOf("debit", refusedWith("BET_ROLLED_BACK"))), {
       ...ok,
       status: "FINAL_ERROR_ACTION_FAILED"
@@ -413,7 +413,7 @@ describe("statuses", () => {
     )
   })
 
-  it("the other refusals of a debit have their own words, with the balance", () => {
+  it("other refusals of a debit have their own statuses, with the balance", () => {
     const rows: ReadonlyArray<readonly [RefusalCode, object, string]> = [
       ["INSUFFICIENT_FUNDS", {}, "INSUFFICIENT_FUNDS"],
       ["BONUS_INVALID", {}, "BONUS_LIMIT_EXCEEDED"],
@@ -439,7 +439,7 @@ describe("statuses", () => {
     }
   })
 
-  it("TEMPORARY_ERROR, asking for the call again: what cannot be answered now, and a defect", () => {
+  it("TEMPORARY_ERROR with retransmission: a call that cannot be answered now, and a defect", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel", "promo_payout"]) {
       for (const code of ["TRY_AGAIN", "SERVER_ERROR", "RATE_LIMITED"] as const) {
         const body = method === "promo_payout" ? promo() : money()
@@ -451,21 +451,21 @@ describe("statuses", () => {
   })
 })
 
-describe("settings", () => {
-  it("are asked for one by one, and name no others", () => {
+describe("settings of Evolution", () => {
+  it("are required one by one, and no other names are allowed", () => {
     const wrong = evolutionProtocol.bind({ ...settings, auth_token: "", games_url: 7, more: "x" })
     assert.strictEqual(wrong._tag, "Failure")
   })
 
-  it("seal the two tokens", () => {
+  it("have both tokens encrypted", () => {
     assert.deepStrictEqual(evolutionProtocol.secrets, ["auth_token", "api_token"])
   })
 })
 
-describe("launch", () => {
+describe("a launch at Evolution", () => {
   const order = launchOf("sid-1", { gameId: "table-1", depositUrl: "https://casino.example.com/cashier" })
 
-  it.effect("posts the player, the sid and the table under both keys", () =>
+  it.effect("posts the player, the sid and the table with both keys", () =>
     Effect.gen(function*() {
       const { asked, tools } = vendorAnswering({ entry: "/entry?params=abc", entryEmbedded: "/entry?embedded" })
       const address = yield* outbound.launch(order, tools)
@@ -494,13 +494,13 @@ describe("launch", () => {
       })
     }))
 
-  it.effect("keeps an address that has a host of its own", () =>
+  it.effect("keeps a launch URL that has its own host", () =>
     Effect.gen(function*() {
       const { tools } = vendorAnswering({ entry: "https://other.example.com/entry" })
       assert.strictEqual(yield* outbound.launch(order, tools), "https://other.example.com/entry")
     }))
 
-  it.effect("is refused with their code and word, and unavailable when the answer means nothing", () =>
+  it.effect("is refused with the vendor's code and message, and unavailable when the answer cannot be decoded", () =>
     Effect.gen(function*() {
       const failureOf = (body: unknown, status?: number) =>
         Effect.flip(outbound.launch(order, vendorAnswering(body, status).tools))

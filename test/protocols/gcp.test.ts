@@ -95,7 +95,7 @@ describe("calls of GCP", () => {
     })
   }
 
-  it("refused for their content answer the balance, which is all the wallet is asked for", () => {
+  it("refused for their content are answered with the balance, without another wallet call", () => {
     const received = send("/play", { ...play, finished: 1 })
     assert.deepInclude(asCall(received).call, { kind: "balance", player })
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(1234))))["balance"], 1234)
@@ -131,7 +131,7 @@ describe("/play", () => {
     })
   })
 
-  it("without actions asks for the balance", () => {
+  it("without actions queries the balance", () => {
     for (const actions of [undefined, []]) {
       const received = send("/play", { user_id: "1018", currency: "EUR", game: "acme:gold", actions })
       assert.deepStrictEqual(asCall(received).call, {
@@ -150,7 +150,7 @@ describe("/play", () => {
     assert.deepInclude(call, { roundId: "r-1", actions: [{ action: "close_round" }] })
   })
 
-  it("takes a decimal instead of subunits, or besides where both say the same, and answers one", () => {
+  it("accepts a decimal amount instead of subunits, or both if they agree, and answers the balance in both forms", () => {
     for (
       const action of [
         { action: "bet", action_id: "b-1", amount_currency: 10.5 },
@@ -206,7 +206,7 @@ describe("/play", () => {
 })
 
 describe("/rollback", () => {
-  it("takes back what is named, and an unknown original is answered as done", () => {
+  it("rolls back the named transactions, and answers an unknown original as done", () => {
     const received = send("/rollback", rollback)
     assert.deepInclude(asCall(received).call, {
       actions: [{ action: "rollback", transactionId: "rb-1", targetTransactionId: "b-1", closesRound: true }]
@@ -226,7 +226,7 @@ describe("/rollback", () => {
 })
 
 describe("/freespins", () => {
-  it("pays an issue's total once, by the issue", () => {
+  it("pays the total of a free-spins issue once per issue", () => {
     const received = send("/freespins", freespins)
     assert.deepInclude(asCall(received).call, {
       player: { ref: null, token: null, transactionId: null },
@@ -249,7 +249,7 @@ describe("/freespins", () => {
   })
 })
 
-describe("what cannot be answered now", () => {
+describe("a call of GCP that cannot be answered now", () => {
   for (const [path, values] of [["/play", play], ["/rollback", rollback], ["/freespins", freespins]] as const) {
     it(`${path} answers 500 under HTTP 500`, () => {
       for (const code of passing) assert.strictEqual(codeOf(send(path, values), refusedWith(code, {}, null)), 500)

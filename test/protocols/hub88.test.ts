@@ -114,7 +114,7 @@ const caletaStatusOf = (path: string, outcome: WalletOutcome) =>
   valuesOf(asCall(sendCaleta(path, caletaBodies[path])).render(outcome))["status"]
 const formStatusOf = (received: ReturnType<typeof send>) => valuesOf(asAnswer(received).answer)["status"]
 
-describe("signature", () => {
+describe("the signature of Hub88", () => {
   it("is RSA-SHA256 over the raw bytes, with the vendor's key", () => {
     const { receive } = bound(hub88Protocol, { ...settings, vendor_public_key: betVector.publicKey })
     const received = receive(
@@ -127,7 +127,7 @@ describe("signature", () => {
     asStranger(other)
   })
 
-  it("RS_ERROR_INVALID_SIGNATURE with HTTP 200 when it is missing, of something else, or no base64", () => {
+  it("is RS_ERROR_INVALID_SIGNATURE (HTTP 200) when missing, of other content or not base64", () => {
     const text = JSON.stringify(bet)
     for (const signature of [undefined, "", "äöü", signatureOf(`${text} `)]) {
       const headers = signature === undefined ? {} : { "x-hub88-signature": signature }
@@ -143,7 +143,7 @@ describe("signature", () => {
     assert.deepStrictEqual(valuesOf(answer), { status: "RS_ERROR_INVALID_SIGNATURE" })
   })
 
-  it("stands in X-Auth-Signature with Caleta", () => {
+  it("is in the header X-Auth-Signature for Caleta", () => {
     const text = JSON.stringify(caletaBodies["/wallet/bet"])
     const headers = { "x-hub88-signature": signatureOf(text) }
     asStranger(caleta.receive(vendorCall("/wallet/bet", text, { headers })))
@@ -151,8 +151,8 @@ describe("signature", () => {
   })
 })
 
-describe("calls", () => {
-  it("each dialect has its own paths, by POST", () => {
+describe("calls of Hub88", () => {
+  it("Hub88 and Caleta have their own paths, with POST", () => {
     for (const path of Object.keys(bodies)) {
       assert.strictEqual(send(path, bodies[path])._tag, "Call", path)
       assert.strictEqual(sendCaleta(path, bodies[path])._tag, "NotFound", path)
@@ -167,7 +167,7 @@ describe("calls", () => {
     assert.strictEqual(hub88.receive(vendorCall("/user/info", "", { method: "GET" }))._tag, "NotFound")
   })
 
-  it("RS_ERROR_WRONG_SYNTAX: what is no JSON object, and what lacks a necessary field", () => {
+  it("RS_ERROR_WRONG_SYNTAX: a body that is not a JSON object or lacks a required field", () => {
     for (const text of ["", "{", "[]", "1"]) {
       assert.strictEqual(formStatusOf(send("/user/balance", text)), "RS_ERROR_WRONG_SYNTAX")
     }
@@ -234,7 +234,7 @@ describe("calls", () => {
     assert.strictEqual(formStatusOf(send("/transaction/bet", inexact)), "RS_ERROR_WRONG_TYPES")
   })
 
-  it("echoes user and request_uuid when the form is wrong", () => {
+  it("user and request_uuid are echoed when the form is wrong", () => {
     assert.deepStrictEqual(valuesOf(asAnswer(send("/transaction/bet", { ...bet, amount: "1" })).answer), {
       user: "1018",
       status: "RS_ERROR_WRONG_TYPES",
@@ -247,7 +247,7 @@ describe("calls", () => {
     assert.strictEqual(action.action, "bet")
   })
 
-  it("a bet is judged by its token, a win and a rollback by none", () => {
+  it("a bet needs its session token, a win and a rollback need none", () => {
     const placed = asAction(send("/transaction/bet", bet))
     assert.deepInclude(placed.call, {
       player: { ref: "1018", token: "token-0001", transactionId: null },
@@ -285,7 +285,7 @@ describe("calls", () => {
     assert.deepInclude(asAction(sendCaleta("/wallet/rollback", rollback)).action, { onlyBets: true })
   })
 
-  it("is_free takes nothing from cash and pays wins in full; reward_uuid names the grant", () => {
+  it("is_free debits no money and pays wins in full; reward_uuid names the grant", () => {
     const free = { ...bet, is_free: true, reward_uuid: "reward-1" }
     const placed = asAction(send("/transaction/bet", free))
     assert.deepInclude(placed.action, { isFree: true })
@@ -302,7 +302,7 @@ describe("calls", () => {
     assert.strictEqual(player.ref, "1018")
   })
 
-  it("user info names the player alone, a balance the token as well", () => {
+  it("user info is queried by the player, a balance also by the token", () => {
     assert.deepInclude(asCall(send("/user/info", info)).call, {
       kind: "identify",
       player: { ref: "1018", token: null, transactionId: null },
@@ -316,13 +316,13 @@ describe("calls", () => {
   })
 })
 
-describe("money", () => {
+describe("amounts of Hub88", () => {
   const amountOf = (amount: number) => {
     const { action } = asAction(send("/transaction/bet", { ...bet, amount }))
     return action.action === "bet" ? action.amount : undefined
   }
 
-  it("is a whole number of hundred-thousandths: a cent, a tenth of a cent, the smallest", () => {
+  it("are whole numbers of hundred-thousandths of a major unit", () => {
     assert.deepStrictEqual(amountOf(356_000), { coefficient: 356, scale: 2 })
     assert.deepStrictEqual(amountOf(1000), { coefficient: 1, scale: 2 })
     assert.deepStrictEqual(amountOf(100), { coefficient: 1, scale: 3 })
@@ -330,7 +330,7 @@ describe("money", () => {
     assert.deepStrictEqual(amountOf(0), { coefficient: 0, scale: 0 })
   })
 
-  it("is answered in the same, by the digits of the currency, and never negative", () => {
+  it("are answered in hundred-thousandths by the currency's digits, never negative", () => {
     const bodyOf = (real: number, bonus: number, currency = "EUR") =>
       answer("/user/balance", balanceOf({ real, bonus, currency })).body
     const sample = (currency: string, units: string) =>
@@ -344,8 +344,8 @@ describe("money", () => {
   })
 })
 
-describe("answers", () => {
-  it("user info holds all that is known", () => {
+describe("answers to Hub88", () => {
+  it("user info contains all known data of the player", () => {
     assert.deepStrictEqual(valuesOf(answer("/user/info", identified(euros(1050)))), {
       user: "1018",
       status: "RS_OK",
@@ -359,7 +359,7 @@ describe("answers", () => {
     })
   })
 
-  it("RS_OK: bet, win and rollback, for the first time, again, and a rollback of nothing", () => {
+  it("RS_OK: bet, win and rollback, first or repeated, and a rollback of an unknown bet", () => {
     for (const path of ["/transaction/bet", "/transaction/win", "/transaction/rollback"]) {
       for (const status of ["processed", "replayed", "ignored"] as const) {
         assert.deepStrictEqual(valuesOf(answer(path, settled(euros(1050), { status }))), {
@@ -374,7 +374,7 @@ describe("answers", () => {
     assert.strictEqual(statusOf("/transaction/rollback", refusedWith("NOT_FOUND")), "RS_OK")
   })
 
-  it("a refusal holds the balance where it is known", () => {
+  it("a refusal contains the balance where it is known", () => {
     assert.deepStrictEqual(valuesOf(answer("/transaction/bet", refusedWith("INSUFFICIENT_FUNDS"))), {
       user: "1018",
       status: "RS_ERROR_NOT_ENOUGH_MONEY",
@@ -389,7 +389,7 @@ describe("answers", () => {
     })
   })
 
-  it("a refused bet hears its reason", () => {
+  it("a refused bet is answered with the reason", () => {
     const rows: ReadonlyArray<readonly [WalletOutcome, string]> = [
       [refusedWith("INSUFFICIENT_FUNDS"), "RS_ERROR_NOT_ENOUGH_MONEY"],
       [refusedWith("INVALID_SESSION", { session: "unknown" }), "RS_ERROR_INVALID_TOKEN"],
@@ -409,7 +409,7 @@ describe("answers", () => {
     assert.strictEqual(caletaStatusOf("/wallet/bet", refusedWith("BONUS_INVALID")), "RS_ERROR_BET_LIMIT_EXCEEDED")
   })
 
-  it("a win hears that its bet is unknown, rolled back, or that it is another one", () => {
+  it("a refused win is answered that its bet is unknown or rolled back, or its id used by another transaction", () => {
     assert.strictEqual(
       statusOf("/transaction/win", refusedWith("BET_NOT_FOUND")),
       "RS_ERROR_TRANSACTION_DOES_NOT_EXIST"
@@ -424,7 +424,7 @@ describe("answers", () => {
     )
   })
 
-  it("a win and a rollback never hear USER_DISABLED, INVALID_TOKEN, TOKEN_EXPIRED or a limit", () => {
+  it("a win and a rollback are never answered with USER_DISABLED, INVALID_TOKEN, TOKEN_EXPIRED or a limit", () => {
     const codes: ReadonlyArray<RefusalCode> = [
       "PLAYER_RESTRICTED",
       "INVALID_SESSION",
@@ -440,8 +440,8 @@ describe("answers", () => {
   })
 })
 
-describe("Caleta", () => {
-  it("a check swaps the token", () => {
+describe("calls of Caleta", () => {
+  it("a check exchanges the token", () => {
     const { call, render } = asCall(sendCaleta("/wallet/check", caletaBodies["/wallet/check"]))
     assert.deepInclude(call, {
       kind: "identify",
@@ -462,7 +462,7 @@ describe("Caleta", () => {
     }
   })
 
-  it("supplier_user names the player, and a balance is asked for a token that was once valid", () => {
+  it("supplier_user names the player, and a balance is answered for a token that was once valid", () => {
     const placed = asAction(sendCaleta("/wallet/bet", caletaBodies["/wallet/bet"]))
     assert.deepInclude(placed.call, { player: { ref: "1018", token: "token-0001", transactionId: null } })
     assert.deepInclude(asCall(sendCaleta("/wallet/balance", caletaBodies["/wallet/balance"])).call, {
@@ -485,7 +485,7 @@ describe("Caleta", () => {
     assert.deepInclude(unnamed.action, { targetTransactionId: "bet-1" })
   })
 
-  it("asks for no supplier_transaction_id, and takes round_closed and is_free as false when they are missing", () => {
+  it("need no supplier_transaction_id, and round_closed and is_free are false when missing", () => {
     const short = {
       ...bet,
       supplier_user: "1018",
@@ -499,16 +499,16 @@ describe("Caleta", () => {
     })
   })
 
-  it("another transaction is one whose user, round or game differ", () => {
+  it("a known id is another transaction when its user, round or game differs", () => {
     assert.strictEqual(caleta.policy?.sameMessage, "round")
     assert.strictEqual((hub88.policy ?? hub88Protocol.policy).sameMessage, "content")
   })
 })
 
-describe("settings", () => {
+describe("settings of Hub88", () => {
   const wrong = (given: object) => hub88Protocol.bind({ ...settings, ...given })._tag
 
-  it("are two keys in PEM, a number and two texts", () => {
+  it("are two PEM keys, a number and two texts", () => {
     assert.strictEqual(wrong({}), "Success")
     assert.strictEqual(wrong({ dialect: "hub88" }), "Success")
     for (
@@ -525,12 +525,12 @@ describe("settings", () => {
     ) assert.strictEqual(wrong(given), "Failure", JSON.stringify(given))
   })
 
-  it("seal the private key", () => {
+  it("have the private key encrypted", () => {
     assert.deepStrictEqual(hub88Protocol.secrets, ["private_key"])
   })
 })
 
-describe("calls to the vendor", () => {
+describe("calls to Hub88 and Caleta", () => {
   const order = launchOf("token-0001", { gameId: "clt_dragonrising" })
 
   const signedBody = (asked: ReturnType<typeof vendorAnswering>["asked"], header = "X-Hub88-Signature") => {
@@ -566,7 +566,7 @@ describe("calls to the vendor", () => {
       assert.strictEqual(signedBody(other.asked, "X-Auth-Signature").fields["platform"], "GPL_DESKTOP")
     }))
 
-  it.effect("Caleta's own games API is below /api, and asks for an address of the lobby", () =>
+  it.effect("Caleta's games API is below /api, and needs the address of the lobby", () =>
     Effect.gen(function*() {
       for (const games_url of ["https://rgs.example.com/api", "https://rgs.example.com/api/"]) {
         const { asked, tools } = vendorAnswering({ url: "https://play.example.com/g" })
@@ -601,7 +601,7 @@ describe("calls to the vendor", () => {
       }
     }))
 
-  it.effect("is refused in their word, and unavailable when the answer means nothing", () =>
+  it.effect("a call is refused with the vendor's code, and unavailable when the answer cannot be decoded", () =>
     Effect.gen(function*() {
       const failureOf = (body: unknown, status?: number) =>
         Effect.flip(hub88.outbound.launch(order, vendorAnswering(body, status).tools))
@@ -617,7 +617,7 @@ describe("calls to the vendor", () => {
       assert.deepInclude(yield* failureOf({ url: "data:text/html,x" }), { kind: "unavailable" })
     }))
 
-  it.effect("game/list is the catalogue: live where the category says so, switched-off ones left out", () =>
+  it.effect("game/list is the catalogue, with live games by category and without disabled games", () =>
     Effect.gen(function*() {
       const { tools } = vendorAnswering([
         {
@@ -666,7 +666,7 @@ describe("calls to the vendor", () => {
     validUntil: noon + 86_400_000
   }
 
-  it.effect("a reward is made of a prepaid of its game, currency, number and value", () =>
+  it.effect("a reward is created from a prepaid with its game, currency, number and value", () =>
     Effect.gen(function*() {
       const prepaids = [
         { prepaid_uuid: "odd", game_code: "g-1", currency: "EUR", bet_value: "20000" },
@@ -698,7 +698,7 @@ describe("calls to the vendor", () => {
       assert.strictEqual(refused.kind, "refused")
     }))
 
-  it.effect("a reward is cancelled by its name", () =>
+  it.effect("a reward is cancelled by its id", () =>
     Effect.gen(function*() {
       const { asked, tools } = vendorAnswering({})
       yield* hub88.outbound.freeRounds?.cancel("reward-1", "1018", tools) ?? Effect.void
@@ -707,7 +707,7 @@ describe("calls to the vendor", () => {
       assert.deepStrictEqual(fields, { operator_id: 7, reward_uuid: "reward-1" })
     }))
 
-  it.effect("transactions/list is the feed: by kind, without what was declined", () =>
+  it.effect("transactions/list is the feed, by kind and without declined transactions", () =>
     Effect.gen(function*() {
       const line = (transaction_uuid: string, kind: string, transaction_status: string, amount: number) => ({
         transaction_uuid,

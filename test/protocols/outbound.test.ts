@@ -51,9 +51,9 @@ const settings = {
   gcp: { auth_token: "test-auth-token-xyz", casino_id: "casino", games_url: "https://vendor.example" }
 }
 
-describe("lists of vendors", () => {
+describe("lists fetched from vendors", () => {
   // Goal: a list that is read leaves the thread to others. Method: somebody who counts turns beside a long list.
-  it.effect("are taken in slices, with turns for others in between", () =>
+  it.effect("are processed in slices, with turns for other fibers in between", () =>
     Effect.gen(function*() {
       let turns = 0
       const others = yield* Effect.forkChild(
@@ -70,7 +70,7 @@ describe("lists of vendors", () => {
       assert.isAbove(turns, 0)
     }))
 
-  it.effect("are added up over their answers, and fail beyond their bounds", () =>
+  it.effect("are limited in lines and characters over all answers", () =>
     Effect.gen(function*() {
       const { addAnswer, addLines } = makeListSum("feed", { maxLines: 10, maxBytes: 100 })
       const answer = (length: number) => ({ status: 200, header: () => undefined, body: "x".repeat(length) })
@@ -89,7 +89,7 @@ describe("lists of vendors", () => {
       })
     }))
 
-  it.effect("Pragmatic Play's feed without an end is given up before it fills the memory, and is no part of a day", () =>
+  it.effect("fail at 64 MiB for an endless feed of Pragmatic Play, without a partial day", () =>
     Effect.gen(function*() {
       let asked = 0
       const { tools } = vendorAnswering("")
@@ -274,14 +274,14 @@ describe("launches", () => {
     [gcpProtocol, { code: 405, message: "No game" }, 412, "405 No game"]
   ]
   for (const [protocol, body, status, word] of refusals) {
-    it.effect(`${protocol.name}: what the vendor refuses is refused with its word`, () =>
+    it.effect(`${protocol.name}: a vendor's refusal is reported with the vendor's code`, () =>
       Effect.gen(function*() {
         const { tools } = vendorAnswering(body, status)
         const failed = yield* Effect.flip(outboundOf(protocol).launch(order, tools))
         assert.deepStrictEqual(failed, { _tag: "VendorFailure", kind: "refused", word })
       }))
 
-    it.effect(`${protocol.name}: what cannot be read, and a server's failure, is no answer`, () =>
+    it.effect(`${protocol.name}: an answer that cannot be decoded, and a server error, count as no answer`, () =>
       Effect.gen(function*() {
         const answers = [["<html>", 200], [{}, 200], [body, 503], ["", 200]] as const
         for (const [given, http] of answers) {
@@ -495,7 +495,7 @@ describe("the feed of Pragmatic Play", () => {
     return Effect.map(Effect.result(feed(day, tools)), (result) => ({ result, timepoints }))
   }
 
-  it.effect("is followed from timepoint to timepoint, each round once and of the day alone", () =>
+  it.effect("is read from timepoint to timepoint, with each round of the day once", () =>
     Effect.gen(function*() {
       const middle = day.fromMs + 3_600_000
       const { result, timepoints } = yield* read(
@@ -530,7 +530,7 @@ describe("the feed of Pragmatic Play", () => {
       })
     }))
 
-  it.effect("is taken line by line: odd ones are named with their reason, once, and of whatever day they are", () =>
+  it.effect("is read line by line, and malformed lines of any day are reported once with their reason", () =>
     Effect.gen(function*() {
       const good = line("1", "2026-11-22 00:30:00", "2")
       const odd = [
@@ -563,7 +563,7 @@ describe("the feed of Pragmatic Play", () => {
       ])
     }))
 
-  it.effect("that cannot be read is no feed", () =>
+  it.effect("fails when it cannot be decoded", () =>
     Effect.gen(function*() {
       const unreadable = ["", "<html>", columns, `timepoint=soon\n${columns}\n`]
       for (const page of unreadable) {

@@ -111,7 +111,7 @@ const calls: { readonly [method: string]: Fields } = {
 }
 
 describe("settings of Pragmatic Play", () => {
-  it("are the documented ones, every wrong one named", () => {
+  it("are the documented settings, with every wrong one named", () => {
     const { secret_key: _, ...without } = settings
     assert.isTrue(Result.isSuccess(pragmaticProtocol.bind({ ...settings, free_rounds_win: "pay" })))
     const wrong = pragmaticProtocol.bind({ ...without, free_rounds_win: "twice", other: 1 })
@@ -119,7 +119,7 @@ describe("settings of Pragmatic Play", () => {
     for (const name of ["secret_key", "free_rounds_win", "other"]) assert.include(String(wrong.failure), name)
   })
 
-  it("seal the secret and the password of the feed", () => {
+  it("have the secret and the feed's password encrypted", () => {
     assert.deepStrictEqual(pragmatic.secrets, ["secret_key", "feed_password"])
   })
 })
@@ -212,7 +212,7 @@ describe("calls of Pragmatic Play", () => {
 })
 
 describe("authenticate of Pragmatic Play", () => {
-  it("asks whose the token is and exchanges nothing", () => {
+  it("identifies the player of the token without exchanging that token", () => {
     assert.deepStrictEqual(asCall(receive("authenticate", { token: "t-1", gameId: "vs20olympgate" })).call, {
       kind: "identify",
       method: "authenticate",
@@ -236,7 +236,7 @@ describe("authenticate of Pragmatic Play", () => {
 })
 
 describe("balance of Pragmatic Play", () => {
-  it("asks by userId and judges no token", () => {
+  it("queries by userId, whatever the token", () => {
     assert.deepStrictEqual(asCall(receive("balance", { userId: "1018", token: "old" })).call, {
       kind: "balance",
       method: "balance",
@@ -246,7 +246,7 @@ describe("balance of Pragmatic Play", () => {
     })
   })
 
-  it("answers currency, cash and bonus, and nothing of either while money is owed", () => {
+  it("answers currency, cash and bonus, and 0 while the balance is negative", () => {
     const received = receive("balance", { userId: "1018" })
     assert.deepStrictEqual(json(answerTo(received, balanceOf(euros(10_050)))), {
       currency: "EUR",
@@ -261,7 +261,7 @@ describe("balance of Pragmatic Play", () => {
 })
 
 describe("bet of Pragmatic Play", () => {
-  it("bets under its token, with an id of its kind", () => {
+  it("is decoded to a bet in the token's session, with an id prefixed by its kind", () => {
     assert.deepStrictEqual(asCall(receive("bet", { ...bet, token: "t-1", bonusCode: "b", platform: "WEB" })).call, {
       kind: "settle",
       method: "bet",
@@ -294,7 +294,7 @@ describe("bet of Pragmatic Play", () => {
     assert.strictEqual(receive("bet", { ...bet, roundDetails: "" })._tag, "Call")
   })
 
-  it("answers transactionId, balances and what bonus money paid", () => {
+  it("answers transactionId, balances and the amount paid by bonus money", () => {
     const outcome = settled(euros(10_050), { realAmount: -1000, bonusAmount: -50 })
     const first = json(answerTo(receive("bet", bet), outcome))
     assert.deepStrictEqual(first, {
@@ -308,7 +308,7 @@ describe("bet of Pragmatic Play", () => {
     })
   })
 
-  it("that is repeated answers the same transactionId with the balance of now", () => {
+  it("that is repeated answers the same transactionId with the current balance", () => {
     const again = settled(euros(100), { status: "replayed", bonusAmount: -50 })
     assert.deepInclude(json(answerTo(receive("bet", bet), again)), {
       transactionId: "bet:585c1306f89c56f5ecfc2f5d",
@@ -318,7 +318,7 @@ describe("bet of Pragmatic Play", () => {
     })
   })
 
-  it("that is repeated after its refund is refused for good", () => {
+  it("that is repeated after its refund is refused permanently", () => {
     const again = settled(euros(100), { status: "replayed", rolledBack: true })
     assert.deepInclude(json(answerTo(receive("bet", bet), again)), { error: 120 })
   })
@@ -345,7 +345,7 @@ describe("bet of Pragmatic Play", () => {
 })
 
 describe("result of Pragmatic Play", () => {
-  it("is the round's win, whatever became of the session", () => {
+  it("is a win of the round, whatever the state of the session", () => {
     assert.deepStrictEqual(asCall(receive("result", { ...bet, token: "dead" })).call, {
       kind: "settle",
       method: "result",
@@ -365,7 +365,7 @@ describe("result of Pragmatic Play", () => {
   })
 
   for (const [type, kind] of [["T", "tournament"], ["CJP", "jackpot"], ["CB", "cash_drop"]] as const) {
-    it(`brings a prize of a campaign ${type} as a credit of its own`, () => {
+    it(`credits a prize of a campaign ${type} as a separate promo-win`, () => {
       const { call } = asCall(receive("result", {
         ...bet,
         promoWinAmount: "2.00",
@@ -385,7 +385,7 @@ describe("result of Pragmatic Play", () => {
     })
   }
 
-  it("with a prize of nothing is a win alone, and a prize without a reference answers 7", () => {
+  it("with a prize of 0 is a win only, and a prize without a reference answers 7", () => {
     const { call } = asCall(receive("result", { ...bet, promoWinAmount: "0.00" }))
     assert(call.kind === "settle")
     assert.strictEqual(call.actions.length, 1)
@@ -403,14 +403,14 @@ describe("result of Pragmatic Play", () => {
     })
   })
 
-  it("before its bet is asked for again, of a refunded bet it is not", () => {
+  it("that arrives before its bet is to be retried, and one of a refunded bet is not", () => {
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_NOT_FOUND")), 100)
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_ROLLED_BACK", { tombstone: false })), 120)
   })
 })
 
 describe("bonusWin of Pragmatic Play", () => {
-  it("moves nothing and ends the grant, unless it is set to pay", () => {
+  it("moves no money and ends the grant, unless the settings make it pay", () => {
     const { call } = asCall(receive("bonusWin", calls["bonusWin"] ?? {}))
     assert.deepInclude(call, {
       actions: [],
@@ -440,7 +440,7 @@ describe("bonusWin of Pragmatic Play", () => {
 })
 
 describe("jackpotWin and promoWin of Pragmatic Play", () => {
-  it("a jackpot is paid beside the round", () => {
+  it("a jackpot is paid outside the round", () => {
     const { call } = asCall(receive("jackpotWin", { ...calls["jackpotWin"], token: "dead" }))
     assert.deepInclude(call, {
       player,
@@ -456,7 +456,7 @@ describe("jackpotWin and promoWin of Pragmatic Play", () => {
     })
   })
 
-  it("a prize is paid in its currency, under the id that a result would bring it with", () => {
+  it("a prize is paid in its currency, with the same transaction id as a prize in a result", () => {
     const { call } = asCall(receive("promoWin", calls["promoWin"] ?? {}))
     assert.deepInclude(call, {
       currency: "EUR",
@@ -486,7 +486,7 @@ describe("endRound of Pragmatic Play", () => {
 describe("refund of Pragmatic Play", () => {
   const received = () => receive("refund", { ...calls["refund"], gameId: "unknown", roundId: "x", amount: "1" })
 
-  it("takes back the bet with its reference, under an id of its own", () => {
+  it("rolls back the bet with its reference, with an id of its own", () => {
     assert.deepInclude(asCall(received()).call, {
       actions: [{
         action: "rollback",
@@ -507,13 +507,13 @@ describe("refund of Pragmatic Play", () => {
     }
   })
 
-  it("of a bet that was paid is refused for good", () => {
+  it("of a bet that was paid is refused permanently", () => {
     assert.strictEqual(errorOf(received(), refusedWith("BET_ALREADY_SETTLED")), 120)
   })
 })
 
 describe("GetBalancePerGame of Pragmatic Play", () => {
-  it("asks for all games at once and answers them in order", () => {
+  it("queries all games at once and answers them in order", () => {
     const received = receive("GetBalancePerGame", calls["GetBalancePerGame"] ?? {})
     assert.deepInclude(asCall(received).call, { kind: "balances", gameIds: ["vs20olympgate", "vs5super7"] })
     const outcome: WalletOutcome = {
@@ -542,7 +542,7 @@ describe("GetBalancePerGame of Pragmatic Play", () => {
 })
 
 describe("adjustment of Pragmatic Play", () => {
-  it("corrects by a signed amount; one of nothing only asks", () => {
+  it("corrects the balance by a signed amount, and only queries it for 0", () => {
     const { call } = asCall(receive("adjustment", calls["adjustment"] ?? {}))
     assert.deepInclude(call, {
       gameId: "401",
@@ -553,14 +553,14 @@ describe("adjustment of Pragmatic Play", () => {
     assert.deepInclude(nothing, { actions: [] })
   })
 
-  it("without the money answers 1", () => {
+  it("above the balance answers 1", () => {
     assert.strictEqual(errorOf(receive("adjustment", calls["adjustment"] ?? {}), refusedWith("INSUFFICIENT_FUNDS")), 1)
   })
 })
 
 describe("notices of Pragmatic Play", () => {
   for (const method of ["session/expired", "roundDetails"]) {
-    it(`${method} is taken note of and moves nothing`, () => {
+    it(`${method} is acknowledged and moves no money`, () => {
       const received = receive(method, calls[method] ?? {})
       assert(received._tag === "Answered")
       assert.strictEqual(received.reason, "notice")
@@ -569,7 +569,7 @@ describe("notices of Pragmatic Play", () => {
   }
 })
 
-describe("what cannot be answered now", () => {
+describe("a call of Pragmatic Play that cannot be answered now", () => {
   const wallets = Object.entries(calls).filter(([method]) => !["session/expired", "roundDetails"].includes(method))
   for (const [method, fields] of wallets) {
     it(`${method} answers 100: please retry`, () => {
@@ -577,7 +577,7 @@ describe("what cannot be answered now", () => {
     })
   }
 
-  it("a win is never refused for what became of the player's limits, whatever the code", () => {
+  it("is a win that was refused for a limit, session or player, whatever the code", () => {
     const final: ReadonlyArray<RefusalCode> = ["ROUND_CLOSED", "KYC_REQUIRED", "INSUFFICIENT_SCOPE"]
     for (const code of final) assert.strictEqual(errorOf(receive("result", bet), refusedWith(code)), 100)
   })

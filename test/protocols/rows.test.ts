@@ -123,7 +123,7 @@ const own: ProtocolCase = {
   isTryAgain: ownForm.isTryAgain
 }
 
-it("every protocol has a row, and every row is a protocol's", () => {
+it("every protocol has test cases, and all test cases belong to a protocol", () => {
   assert.sameMembers(Object.keys(protocolRows), vendorCases.map(({ name }) => name))
   assert.sameMembers(answerForms.map(({ name }) => name), vendorCases.map(({ name }) => name))
 })
@@ -136,11 +136,11 @@ for (const { calls, dialect, isTryAgain, name, receive } of [own, ...vendors]) {
     for (const [kind, expected] of Object.entries(calls)) {
       if (!isAsking(kind)) continue
       const message = rowMessages[kind]
-      it(`${kind}: asks the wallet for what the vendor means`, () => {
+      it(`${kind}: is decoded to the wallet call that the vendor means`, () => {
         assert.deepStrictEqual(withoutLook(readOf(message).call), expected)
       })
 
-      it(`${kind}: says in the vendor's words what came of it`, () => {
+      it(`${kind}: encodes every outcome in the vendor's codes`, () => {
         const { render } = readOf(message)
         for (const [, situation, outcome] of outcomes.filter(([kinds]) => kinds.includes(kind))) {
           const { balance: wanted, codes, http = [200] } = dialect.expect(kind, situation)
@@ -157,7 +157,7 @@ for (const { calls, dialect, isTryAgain, name, receive } of [own, ...vendors]) {
         }
       })
 
-      it(`${kind}: is to be sent again where it cannot be answered now`, () => {
+      it(`${kind}: asks the vendor to retry when it cannot be answered now`, () => {
         const { render } = readOf(message)
         for (const refusal of passing) {
           const answer = wireOf(render(refusedWith(refusal, {}, null)))

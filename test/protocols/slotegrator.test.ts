@@ -112,7 +112,7 @@ describe("the signature of Slotegrator", () => {
     assert.strictEqual(slotegratorSign(key, entriesOf(fields), headers), sign)
   }
 
-  it("is right for the example bet, in whatever order it was sent", () => {
+  it("is right for the example bet, whatever the order of its parameters", () => {
     const { round_id: _, ...sent } = bet
     example(sent, "3ba3e91519f135c8f3eab3dbd480a7accd1ea6a7")
     example(Object.fromEntries(Object.entries(sent).reverse()), "3ba3e91519f135c8f3eab3dbd480a7accd1ea6a7")
@@ -138,12 +138,12 @@ describe("the signature of Slotegrator", () => {
     assert.match(bytesToSign(entriesOf(fields), headers).toString(), /%5B9%5D.*%5B10%5D/)
   })
 
-  it("writes punctuation as PHP does", () => {
+  it("encodes punctuation as PHP does", () => {
     const text = bytesToSign([["a", "-_.!*'()~ é"]], headers).toString()
     assert.match(text, /&a=-_\.%21%2A%27%28%29%7E\+%C3%A9$/)
   })
 
-  it("is right for an answered call", () => {
+  it("is right for a signed example call", () => {
     assert.strictEqual(send(bet)._tag, "Call")
   })
 
@@ -155,7 +155,7 @@ describe("the signature of Slotegrator", () => {
     ["another timestamp", { "x-timestamp": String(noon / 1000 + 1) }]
   ]
   for (const [what, change] of wrong) {
-    it(`with ${what} answers INTERNAL_ERROR and asks the wallet nothing`, () => {
+    it(`with ${what} is answered INTERNAL_ERROR without a wallet call`, () => {
       const received = send(bet, change)
       asStranger(received)
       assert.strictEqual(errorOf(received), "INTERNAL_ERROR")
@@ -175,7 +175,7 @@ describe("the signature of Slotegrator", () => {
 })
 
 describe("calls of Slotegrator", () => {
-  it("come to the address itself by POST", () => {
+  it("are POST requests to the provider's base address", () => {
     assert.strictEqual(sendEntries(entriesOf(bet), {}, "/")._tag, "Call")
     assert.strictEqual(sendEntries(entriesOf(bet), {}, "/bet")._tag, "NotFound")
     assert.strictEqual(receive(vendorCall("", "", { method: "GET" }))._tag, "NotFound")
@@ -212,7 +212,7 @@ describe("calls of Slotegrator", () => {
 })
 
 describe("balance of Slotegrator", () => {
-  it("asks for the player's balance in a currency and answers it as a number", () => {
+  it("queries the player's balance in a currency and answers it as a number", () => {
     const received = send({ ...calls["balance"], session_id: "over" })
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -227,7 +227,7 @@ describe("balance of Slotegrator", () => {
 })
 
 describe("bet of Slotegrator", () => {
-  it("bets under the session it names", () => {
+  it("is decoded to a bet in the session that it names", () => {
     assert.deepStrictEqual(asCall(send(bet)).call, {
       kind: "settle",
       method: "bet",
@@ -247,7 +247,7 @@ describe("bet of Slotegrator", () => {
     assert.deepInclude(asCall(send({ ...bet, session_id: undefined })).call, { session: "none", player })
   })
 
-  it("of type tip is a bet, and of type freespin costs nothing and belongs to its grant", () => {
+  it("of type tip is a bet, and of type freespin debits no money and belongs to its grant", () => {
     assert.deepInclude(actionsOf(send({ ...bet, type: "tip" }))[0], { amount: { coefficient: 105, scale: 1 } })
     const { call } = asCall(send({ ...bet, type: "freespin", freespin_id: "f-1", quantity: "3" }))
     assert.deepInclude(call, { grant: { reference: "f-1", mustExist: false, finishes: false, won: null } })
@@ -259,7 +259,7 @@ describe("bet of Slotegrator", () => {
     assert.deepInclude(actionsOf(send({ ...bet, finished: "0" }))[0], { closesRound: false })
   })
 
-  it("without a round is joined with the wins of its session, whose token is not kept", () => {
+  it("without a round shares a round with the wins of its session, without storing the session token", () => {
     const roundOf = (fields: Fields) => {
       const { call } = asCall(send({ ...fields, round_id: undefined }))
       assert(call.kind === "settle")
@@ -271,7 +271,7 @@ describe("bet of Slotegrator", () => {
     assert.strictEqual(roundOf({ ...bet, session_id: undefined }), "player:1018")
   })
 
-  it("answers the balance and our id, the same when it is repeated", () => {
+  it("answers the balance and the operator's id, which is the same when the bet is repeated", () => {
     const first = answerTo(send(bet), settled(euros(2_718), {}))
     assert.strictEqual(first.body, "{\"balance\":27.18,\"transaction_id\":\"pb-tx-1\"}")
     const again = answerTo(
@@ -305,7 +305,7 @@ describe("bet of Slotegrator", () => {
 
 describe("win of Slotegrator", () => {
   for (const type of ["win", "jackpot", "freespin", "bonus"]) {
-    it(`of type ${type} with a round is the round's, whatever became of the session`, () => {
+    it(`of type ${type} with a round is paid in that round, whatever the state of the session`, () => {
       const { call } = asCall(send({ ...win, type }))
       assert.deepInclude(call, {
         player,
@@ -323,7 +323,7 @@ describe("win of Slotegrator", () => {
   }
 
   for (const [type, kind] of [["freespin", "free_rounds"], ["bonus", "free_rounds"], ["jackpot", "jackpot"]] as const) {
-    it(`of type ${type} without a round is paid beside all rounds`, () => {
+    it(`of type ${type} without a round is paid outside any round`, () => {
       const received = send({ ...win, type, round_id: undefined, freespin_id: "f-1", quantity: "0" })
       assert.deepInclude(actionsOf(received)[0], {
         action: "promo_win",
@@ -348,7 +348,7 @@ describe("win of Slotegrator", () => {
     loyalty_win: "cash_drop"
   } as const
   for (const [type, kind] of Object.entries(prizes)) {
-    it(`of type ${type} is a prize, also where it names a round`, () => {
+    it(`of type ${type} is a promo-win, also where it names a round`, () => {
       assert.deepInclude(actionsOf(send({ ...win, type }))[0], {
         action: "promo_win",
         kind,
@@ -357,7 +357,7 @@ describe("win of Slotegrator", () => {
     })
   }
 
-  it("answers the balance and our id", () => {
+  it("answers the balance and the operator's id", () => {
     assert.deepStrictEqual(valuesOf(answerTo(send(win), settled(euros(17_021), {}))), {
       balance: 170.21,
       transaction_id: "pb-tx-2"
@@ -366,7 +366,7 @@ describe("win of Slotegrator", () => {
 })
 
 describe("refund of Slotegrator", () => {
-  it("takes the named bet back", () => {
+  it("rolls back the named bet", () => {
     assert.deepStrictEqual(actionsOf(send(refund)), [{
       action: "rollback",
       transactionId: "tx-3",
@@ -376,14 +376,14 @@ describe("refund of Slotegrator", () => {
     }])
   })
 
-  it("of an unknown bet, and a second one of the same bet, answer success with the first one's id", () => {
+  it("of an unknown bet, and a second refund of the same bet, answer success with the first refund's id", () => {
     const first = answerTo(send(refund), settled(euros(100), { status: "ignored" }))
     const second = answerTo(send({ ...refund, transaction_id: "tx-4" }), settled(euros(100), { status: "ignored" }))
     assert.deepStrictEqual(valuesOf(first), { balance: 1, transaction_id: "pb-refund:tx-1" })
     assert.strictEqual(second.body, first.body)
   })
 
-  it("that was rolled back before it came is done", () => {
+  it("that was rolled back before it arrived is answered as done", () => {
     const outcome = refusedWith(
       "DUPLICATE_TRANSACTION",
       { earlier: { kind: "tombstone", status: "processed" } },
@@ -395,14 +395,14 @@ describe("refund of Slotegrator", () => {
 })
 
 describe("rollback of Slotegrator", () => {
-  it("takes back what is listed, in the order it was sent, and nothing else", () => {
+  it("rolls back exactly the listed transactions, in order", () => {
     assert.deepStrictEqual(actionsOf(send(rollback)), [
       { action: "rollback", transactionId: "rollback:tx-1", targetTransactionId: "tx-1", closesRound: false },
       { action: "rollback", transactionId: "rollback:tx-2", targetTransactionId: "tx-2", closesRound: false }
     ])
   })
 
-  it("takes refunds back first: the bet that one gave back stands again before it is taken back itself", () => {
+  it("rolls back listed refunds first, so that a refunded bet is reinstated before it is rolled back itself", () => {
     const fields = { ...rollback, ...Object.fromEntries(listed(2, "refund", "tx-3")) }
     assert.deepStrictEqual(
       actionsOf(send(fields)).map((action) => "targetTransactionId" in action ? action.targetTransactionId : ""),
@@ -410,7 +410,7 @@ describe("rollback of Slotegrator", () => {
     )
   })
 
-  it("answers the balance, our id, and the listed ids as done, unknown ones too", () => {
+  it("answers the balance, the operator's id, and all listed ids as done, also unknown ones", () => {
     const outcome = settled(euros(2_718), { status: "ignored" }, { status: "replayed" })
     assert.deepStrictEqual(valuesOf(answerTo(send(rollback), outcome)), {
       balance: 27.18,
@@ -419,7 +419,7 @@ describe("rollback of Slotegrator", () => {
     })
   })
 
-  it("of nothing, of too much, or with another action answers INTERNAL_ERROR", () => {
+  it("of no transactions, too many, or another action answers INTERNAL_ERROR", () => {
     const head = Object.fromEntries(Object.entries(rollback).filter(([name]) => !name.includes("[")))
     assert.strictEqual(errorOf(send(head)), "INTERNAL_ERROR")
     const many = Array.from({ length: 101 }, (_, place) => listed(place, "bet", `t-${place}`)).flat()
@@ -431,7 +431,7 @@ describe("rollback of Slotegrator", () => {
   })
 })
 
-describe("what cannot be answered now", () => {
+describe("a call of Slotegrator that cannot be answered now", () => {
   for (const [action, fields] of Object.entries(calls)) {
     it(`${action} answers INTERNAL_ERROR`, () => {
       const codes: ReadonlyArray<RefusalCode> = [...passing, "KYC_REQUIRED"]

@@ -102,25 +102,25 @@ const without = (method: string, field: string) => {
 
 const badForm = { code: 405, message: "Internal error with no retry" }
 
-describe("signature", () => {
+describe("the signature of Spribe", () => {
   const check = (headers: { readonly [name: string]: string }, body = example, path = "/withdraw", query = "") =>
     receive(vendorCall(path, body, { headers, query }))
 
-  it("is HMAC-SHA256 of the time, the path as they call it and the raw body: the example", () => {
+  it("is HMAC-SHA256 of the time, the vendor's path and the raw body, as in the vendor's example", () => {
     assert.strictEqual(check(exampleHeaders)._tag, "Call")
   })
 
-  it("is read in any case", () => {
+  it("is accepted in upper and lower case", () => {
     const upper = { ...exampleHeaders, "x-spribe-client-signature": exampleSignature.toUpperCase() }
     assert.strictEqual(check(upper)._tag, "Call")
   })
 
-  it("has the query behind the path", () => {
+  it("includes the query after the path", () => {
     assert.strictEqual(send("withdraw", example, "a=1&b=%20")._tag, "Call")
     assert.strictEqual(check(exampleHeaders, example, "/withdraw", "a=1")._tag, "Stranger")
   })
 
-  it("413 where anything of it is another, HTTP 200", () => {
+  it("is refused with 413 (HTTP 200) when any of its parts differs", () => {
     const wrong = [
       check({ ...exampleHeaders, "x-spribe-client-signature": exampleSignature.replace("b", "c") }),
       check({ ...exampleHeaders, "x-spribe-client-signature": "" }),
@@ -137,7 +137,7 @@ describe("signature", () => {
     }
   })
 
-  it("413 where the time is no number, though it is signed", () => {
+  it("is refused with 413 when the time is not a number, although it is signed", () => {
     const ts = "1700000000/callbacks"
     const signature = Crypto.createHmac("sha256", "made-up").update(`${ts}/callbacks/spribe/withdraw${example}`)
     const headers = {
@@ -148,13 +148,13 @@ describe("signature", () => {
     asStranger(check(headers))
   })
 
-  it("comes before the form", () => {
+  it("is checked before the body", () => {
     asStranger(check(exampleHeaders, "{"))
   })
 })
 
-describe("calls", () => {
-  it("which they do not have, and another method than POST, are nothing", () => {
+describe("calls of Spribe", () => {
+  it("with an unknown path, or a method other than POST, are not found", () => {
     for (const path of ["/", "", "/Withdraw", "/withdraw/", "withdraw", "/player", "/constructor"]) {
       assert.strictEqual(receive(vendorCall(path, example, { headers: exampleHeaders }))._tag, "NotFound", path)
     }
@@ -162,7 +162,7 @@ describe("calls", () => {
     assert.strictEqual(receive(get)._tag, "NotFound")
   })
 
-  it("405 to a body that cannot be read", () => {
+  it("with a body that cannot be decoded are answered 405", () => {
     for (const body of ["", "{", "[]", "null", "\"text\""]) {
       const { answer, reason } = asAnswer(send("withdraw", body))
       assert.strictEqual(reason, "form")
@@ -170,7 +170,7 @@ describe("calls", () => {
     }
   })
 
-  it("405 where a field is missing that says whose money moves, how much, where, or which transaction it is", () => {
+  it("without a required field (player, amount, currency, game or transaction) are answered 405", () => {
     const needed: { readonly [method: string]: ReadonlyArray<string> } = {
       auth: ["user_token"],
       info: ["user_id"],
@@ -185,7 +185,7 @@ describe("calls", () => {
     }
   })
 
-  it("are taken without what moves no money", () => {
+  it("are accepted without fields that are not required", () => {
     for (const field of ["provider", "action", "action_id", "session_token", "platform"]) {
       for (const method of moving) assert.strictEqual(send(method, without(method, field))._tag, "Call", field)
     }
@@ -193,7 +193,7 @@ describe("calls", () => {
     assert.strictEqual(asAction(send("rollback", bare)).call.gameId, null)
   })
 
-  it("auth asks whose the launch's token is, and keeps it", () => {
+  it("auth identifies the player of the launch token, and does not exchange that token", () => {
     assert.deepStrictEqual(asCall(send("auth", auth)).call, {
       kind: "identify",
       method: "auth",
@@ -203,7 +203,7 @@ describe("calls", () => {
     })
   })
 
-  it("info asks for the balance of a player in a currency", () => {
+  it("info queries a player's balance in a currency", () => {
     assert.deepStrictEqual(asCall(send("info", info)).call, {
       kind: "balance",
       method: "info",
@@ -213,7 +213,7 @@ describe("calls", () => {
     })
   })
 
-  it("withdraw is a bet in a round of its own, under no session of ours", () => {
+  it("withdraw is a bet in a round of its own, without a session", () => {
     const { action, call } = asAction(send("withdraw", withdraw))
     assert.deepInclude(call, {
       player: { ref: "1018", token: null, transactionId: null },
@@ -242,7 +242,7 @@ describe("calls", () => {
     })
   })
 
-  it("a deposit of a free bet or of a prize has no withdrawal before it, whatever it names", () => {
+  it("a deposit of a free bet or a prize is a promo-win, whatever withdrawal it names", () => {
     const rows = [
       ["freebet", "free_rounds"],
       ["rainfreebet", "free_rounds"],
@@ -267,7 +267,7 @@ describe("calls", () => {
     }
   })
 
-  it("rollback takes back what it names, a withdrawal or a deposit; its own id does not matter", () => {
+  it("rollback rolls back the named withdrawal or deposit, whatever its own id", () => {
     for (const provider_tx_id of ["p-3", "p-4", "p-1"]) {
       assert.deepStrictEqual(asAction(send("rollback", { ...rollback, provider_tx_id })).action, {
         action: "rollback",
@@ -301,15 +301,15 @@ describe("calls", () => {
   })
 })
 
-describe("answers", () => {
+describe("answers to Spribe", () => {
   const player = { user_id: "1018", username: "1018", balance: 10_500, currency: "EUR" }
 
-  it("200 to auth and info: the player and the balance in thousandths", () => {
+  it("are 200 to auth and info, with the player and the balance in thousandths", () => {
     assert.deepStrictEqual(answerOf("auth", identified(euros(1_000, 50))), { code: 200, message: "ok", data: player })
     assert.deepStrictEqual(answerOf("info", balanceOf(euros(1_050))), { code: 200, message: "ok", data: player })
   })
 
-  it("thousandths are exact in every currency, and never more than there is", () => {
+  it("have balances in thousandths, rounded down in every currency", () => {
     const shown = (currency: string, real: number) => {
       const { body } = asCall(send("info", info)).render(balanceOf({ currency, real, bonus: 0 }))
       return /"balance":(\d+)/.exec(body)?.[1]
@@ -323,7 +323,7 @@ describe("answers", () => {
 
   const data = { user_id: "1018", provider: "spribe_crypto", currency: "EUR" }
 
-  it("200 to a transaction: our id and theirs, the balances before and after it", () => {
+  it("are 200 to a transaction, with both ids and the balances before and after it", () => {
     const funds = euros(1_000, 50)
     const bet = settled(funds, { transactionId: "tx:p-1", realAmount: -1_000, bonusAmount: -50 })
     assert.deepStrictEqual(answerOf("withdraw", bet), {
@@ -345,7 +345,7 @@ describe("answers", () => {
     })
   })
 
-  it("409 to what is known, with the same id of ours and the balance of now", () => {
+  it("are 409 to a repeated transaction, with the operator's same id and the current balance", () => {
     for (const method of moving) {
       const again = settled(euros(1_050), { status: "replayed", transactionId: "tx:p-1", realAmount: -1_000 })
       const { code, data, message } = answerOf(method, again)
@@ -354,38 +354,38 @@ describe("answers", () => {
     }
   })
 
-  it("405 to a withdrawal that was taken back: nobody may take it for done", () => {
+  it("are 405 to a withdrawal that was rolled back, as it is not in effect", () => {
     const takenBack = settled(euros(1_050), { status: "replayed", first: "processed", rolledBack: true })
     assert.deepStrictEqual(answerOf("withdraw", takenBack), badForm)
     assert.strictEqual(codeOf("withdraw", settled(euros(1_050), { status: "ignored" })), 405)
     assert.strictEqual(codeOf("withdraw", refusedWith("BET_ROLLED_BACK")), 405)
   })
 
-  it("405 to an id that was another transaction, as 409 would say that it is done", () => {
+  it("are 405 to an id of a different transaction, as 409 would report it as done", () => {
     for (const method of moving) assert.strictEqual(codeOf(method, refusedWith("DUPLICATE_TRANSACTION")), 405)
   })
 
-  it("408 to a rollback of what never came, and to its repeat", () => {
+  it("are 408 to a rollback of an unknown transaction, and to its repeat", () => {
     const notFound = { code: 408, message: "Transaction does not found" }
     assert.deepStrictEqual(answerOf("rollback", settled(euros(1_050), { status: "ignored" })), notFound)
     const again = settled(euros(1_050), { status: "replayed", first: "ignored" })
     assert.deepStrictEqual(answerOf("rollback", again), notFound)
   })
 
-  it("408 to a deposit whose withdrawal is not known, or was taken back", () => {
+  it("are 408 to a deposit whose withdrawal is unknown or was rolled back", () => {
     for (const code of ["BET_NOT_FOUND", "BET_ROLLED_BACK", "NOT_FOUND"] as const) {
       assert.strictEqual(codeOf("deposit", refusedWith(code)), 408)
     }
     assert.strictEqual(codeOf("rollback", refusedWith("NOT_FOUND")), 408)
   })
 
-  it("405 to a rollback of a withdrawal that was paid", () => {
+  it("are 405 to a rollback of a withdrawal that was paid out", () => {
     for (const code of ["BET_ALREADY_SETTLED", "ROLLBACK_NOT_ALLOWED"] as const) {
       assert.strictEqual(codeOf("rollback", refusedWith(code)), 405)
     }
   })
 
-  it("401 and 403 to a token that is none and to one that is over", () => {
+  it("are 401 to an unknown token and 403 to an expired token", () => {
     assert.deepStrictEqual(answerOf("auth", refusedWith("INVALID_SESSION")), {
       code: 401,
       message: "User token is invalid"
@@ -399,21 +399,21 @@ describe("answers", () => {
     }
   })
 
-  it("402 to a stake that is not there", () => {
+  it("are 402 to a stake above the balance", () => {
     assert.deepStrictEqual(answerOf("withdraw", refusedWith("INSUFFICIENT_FUNDS")), {
       code: 402,
       message: "Insufficient fund"
     })
   })
 
-  it("405 to a stake that is not allowed, and to what is no amount or another currency", () => {
+  it("are 405 to a stake that is not allowed, an invalid amount or another currency", () => {
     const codes: ReadonlyArray<RefusalCode> = ["LIMIT_EXCEEDED", "BONUS_INVALID", "PLAYER_RESTRICTED", "ROUND_CLOSED"]
     for (const code of codes) assert.strictEqual(codeOf("withdraw", refusedWith(code)), 405, code)
     assert.strictEqual(codeOf("withdraw", gameUnknown), 405)
     for (const method of Object.keys(bodies)) assert.strictEqual(codeOf(method, refusedWith("VALIDATION_FAILED")), 405)
   })
 
-  it("500, which is sent again: a win and a rollback, whatever became of session and player", () => {
+  it("are 500, so that it is retried, to a win or rollback refused for session, player or limit", () => {
     const codes: ReadonlyArray<RefusalCode> = [
       "INVALID_SESSION",
       "PLAYER_RESTRICTED",
@@ -425,7 +425,7 @@ describe("answers", () => {
     }
   })
 
-  it("500, which is sent again: what cannot be answered now, and a defect", () => {
+  it("are 500, so that it is retried, to a call that cannot be answered now, and to a defect", () => {
     for (const method of Object.keys(bodies)) {
       for (const code of passing) {
         assert.deepStrictEqual(answerOf(method, refusedWith(code, {}, null)), { code: 500, message: "Internal error" })
@@ -435,8 +435,8 @@ describe("answers", () => {
   })
 })
 
-describe("settings", () => {
-  it("are asked for one by one, and name no others", () => {
+describe("settings of Spribe", () => {
+  it("are required one by one, and no other names are allowed", () => {
     assert.strictEqual(spribeProtocol.bind(settings)._tag, "Success")
     for (const name of Object.keys(settings)) {
       assert.strictEqual(spribeProtocol.bind({ ...settings, [name]: "" })._tag, "Failure", name)
@@ -444,7 +444,7 @@ describe("settings", () => {
     assert.strictEqual(spribeProtocol.bind({ ...settings, more: "x" })._tag, "Failure")
   })
 
-  it("the path that is signed is a path", () => {
+  it("have a signed path that begins with a slash and has no query", () => {
     for (
       const wallet_path of ["callbacks", "/", "/callbacks/", "/callbacks?x", "https://casino.example/callbacks", "/a b"]
     ) {
@@ -452,16 +452,16 @@ describe("settings", () => {
     }
   })
 
-  it("seal the key", () => {
+  it("have the key encrypted", () => {
     assert.deepStrictEqual(spribeProtocol.secrets, ["secret_key"])
   })
 })
 
-describe("launch", () => {
+describe("a launch at Spribe", () => {
   const order = launchOf("t+1", { gameId: "hi-lo", lobbyUrl: "https://casino.example.com/lobby?a=1" })
   const { asked, tools } = vendorAnswering({})
 
-  it.effect("is an address with the player, the token, language, currency and operator, and where to return to", () =>
+  it.effect("is a URL with player, token, language, currency, operator and return address", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* outbound.launch(order, tools),
@@ -475,7 +475,7 @@ describe("launch", () => {
       assert.strictEqual(asked.length, 0)
     }))
 
-  it.effect("is refused without money", () =>
+  it.effect("is refused in demo mode", () =>
     Effect.gen(function*() {
       const failure = yield* Effect.flip(outbound.launch({ ...order, mode: "demo" }, tools))
       assert.deepInclude(failure, { kind: "refused" })

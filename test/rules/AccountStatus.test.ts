@@ -68,7 +68,7 @@ describe("setStatusStep", () => {
     }
   })
 
-  it("keeps a note on the status that is so already, and writes nothing without one", () => {
+  it("keeps a note when the status stays the same, and writes nothing without a note", () => {
     const player = newPlayer({ status: "locked" })
     const noted = accepted(setStatusStep({ status: "locked", reason: "called", actor: "key:pk" }), player)
     assert.deepStrictEqual(noted.change?.audit.map(({ reason }) => reason), ["called"])
@@ -84,7 +84,7 @@ const kycStatuses: ReadonlyArray<KycStatus> = ["not_started", "pending_review", 
 
 describe("moveKycStep", () => {
   // Goal: exactly the specified transitions are allowed. Method: all 25 pairs against a list written by hand.
-  it("moves along the known ways only", () => {
+  it("allows the documented transitions only", () => {
     const ways = [
       "not_started > pending_review",
       "pending_review > verified",
@@ -145,7 +145,7 @@ describe("moveKycStep", () => {
 })
 
 describe("restrictStep", () => {
-  it("changes what is sent and nothing else", () => {
+  it("changes only the restrictions that the request names", () => {
     const before = { ...noRestrictions, canBet: false }
     const player = newPlayer({ restrictions: before })
     const { change, state } = accepted(
@@ -172,7 +172,7 @@ describe("restrictStep", () => {
 })
 
 describe("session tokens", () => {
-  it("are refused to accounts that are locked, closed, shut out or excluded", () => {
+  it("are refused to accounts that are locked, closed, barred from login or excluded", () => {
     const reason = (overrides: Partial<Player>) => refuseAccount(newPlayer(overrides), "canLogin", now)?.details
     assert.isUndefined(reason({}))
     assert.deepStrictEqual(reason({ status: "locked" }), { reason: "locked" })
@@ -189,7 +189,7 @@ describe("session tokens", () => {
 
   // Goal: a token issued before an end of all sessions never works again, one issued afterwards does, also within one
   // millisecond. Method: random ends and issues in the player's actor.
-  it("work exactly when no end of sessions came after them", () => {
+  it("are valid exactly until the next end of all sessions", () => {
     const by = { actor: "staff:1", reason: null }
     const ends = {
       "sign out": [signOutStep(by)],
@@ -208,7 +208,7 @@ describe("session tokens", () => {
         for (const [action, ms] of all) {
           at += ms
           if (action === "issue") {
-            issued = [...issued, accepted(issueTokenStep, player, at).reply]
+            issued = [...issued, accepted(issueTokenStep(), player, at).reply]
           } else {
             for (const step of ends[action]) player = accepted<Player, unknown>(step, player, at).state
             for (const token of issued) assert.isFalse(isTokenValid(player, token))
@@ -220,7 +220,7 @@ describe("session tokens", () => {
     )
   })
 
-  it("that slip through while an exclusion is being written do not work either", () => {
+  it("issued while an exclusion is being written are invalid until that exclusion has ended", () => {
     const player = newPlayer({ exclusion: { type: "time_out", since: now, until: now + 1000 } })
     assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => isTokenValid(player, now + ms)), [
       false,

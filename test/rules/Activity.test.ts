@@ -67,8 +67,8 @@ const rangesOf = (noted: ReadonlyArray<Noted>): ReadonlyArray<readonly [number, 
   return days.flatMap((from) => days.filter((to) => to >= from && to - from < 366).map((to) => [from, to] as const))
 }
 
-describe("days of activity", () => {
-  it("add up to different players in every range", () => {
+describe("counts of active players by day", () => {
+  it("add up to the number of distinct players in every range of days", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 25 }), (steps) => {
         let day = first
@@ -80,7 +80,7 @@ describe("days of activity", () => {
   })
 
   // Two services around midnight: the newest day is followed by the day before it.
-  it("add up when a clock is behind the one before it", () => {
+  it("add up when one service's clock is a day behind another's", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(step, { maxLength: 12 }),
@@ -109,7 +109,7 @@ describe("days of activity", () => {
     check(beside, rangesOf(beside))
   })
 
-  it("are noted once", () => {
+  it("count a player once per day", () => {
     const once = note([{ player: 1, kind: "rng", day: first }])
     assert.deepStrictEqual(once, [
       { kind: "rng", day: first, previousDay: first - 366, players: 1 },
@@ -119,7 +119,7 @@ describe("days of activity", () => {
     assert.deepStrictEqual(twice, once)
   })
 
-  it("before the last two are not counted", () => {
+  it("do not count a late activity before the player's last two active days", () => {
     const visits = note([1, 5, 9, 3].map((at) => ({ player: 1, kind: "deposit" as const, day: first + at })))
     assert.strictEqual(counted(visits, "deposit", first, first + 20), 1)
     assert.strictEqual(counted(visits, "deposit", first + 9, first + 9), 1)

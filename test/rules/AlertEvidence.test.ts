@@ -30,7 +30,7 @@ describe("evidence of an alert", () => {
     assert.strictEqual(evidenceSince("large_credit", settings, raisedAt), raisedAt - 72 * hour)
   })
 
-  it("counts the payments that each rule looks for", () => {
+  it("counts the payments that the rule of the alert examines", () => {
     const settings = settingsWith({
       structuring: { threshold: 1000, percent: 20 },
       large_deposit: { threshold: 5000 },
@@ -51,7 +51,7 @@ describe("evidence of an alert", () => {
     assert.isFalse(of("low_play_withdrawal", 1, payment("withdrawal", 5, 0, { status: "rejected" })))
   })
 
-  it("sums what was there when the alert was raised beside what is there now", () => {
+  it("has the sums at the time of the alert beside the current sums", () => {
     const payments = [
       payment("deposit", 900, -1),
       payment("deposit", 50, 0),

@@ -48,8 +48,8 @@ for (const remembers of [true, false]) {
       { amount, playerBonusId, type, wallet }
     ) => [type, wallet, amount, playerBonusId])
 
-  describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
-    it("a grant by staff is written down, and its note is theirs", () => {
+  describe(`bonus grants, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
+    it("a grant by staff is in the audit log, and its note is stored under the staff member", () => {
       const runner = makeRunner()
       const bonus = runner.accept(grant({}, { note: "sorry", grantedBy: "staff:7" }))
       const { audit, bonuses, notes } = runner.store.tables()
@@ -75,7 +75,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual([after.audit.length, after.notes.length, after.bonuses.size], [2, 1, 3])
     })
 
-    it("3.4: a grant is credited at once and runs from then on", () => {
+    it("3.4: a grant is credited and active at once", () => {
       const runner = makeRunner()
       const bonus = runner.accept(grant())
       assert.deepInclude(bonus, {
@@ -93,7 +93,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(eventsOf(runner), [["bonus.granted", bonus.id, "activated", null]])
     })
 
-    it("3.4: one without wagering is paid out at once, also beside one that runs", () => {
+    it("3.4: a grant without wagering is paid out at once, also beside an active bonus", () => {
       const runner = makeRunner()
       const running = runner.accept(grant())
       const cash = runner.accept(grant({ id: 6, type: "cash", wageringMultiplier: 0, defaultAmount: 70 }))
@@ -117,7 +117,7 @@ for (const remembers of [true, false]) {
       ])
     })
 
-    it("3.4: looking at a player is enough for time to count, and changes nothing before", () => {
+    it("3.4: a read of the player is enough to expire a bonus, and changes nothing before its time", () => {
       const runner = makeRunner()
       runner.accept(grant())
       runner.accept(grant({ defaultAmount: 60 }))
@@ -166,7 +166,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.refuse(of("600")).details["reason"], "amount")
     })
 
-    it("4.6: refuses amounts that cannot be counted, and a queue without end", () => {
+    it("4.6: amounts that are not exact integers, and an overlong bonus queue, are refused", () => {
       const runner = makeRunner()
       for (const amount of [0, -5, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER / 2]) {
         assert.strictEqual(runner.refuse(grant({}, { amount })).details["reason"], "amount")
@@ -208,7 +208,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual([refusal.code, refusal.details], ["PROMO_CODE_INVALID", { reason: "used" }])
     })
 
-    it("4.6: a promo code that is over, switched off or used up is refused", () => {
+    it("4.6: a promo code that has expired, is disabled or is used up is refused", () => {
       const runner = makeRunner()
       const reasonOf = (fields: Partial<PromoCode>) => {
         const { code, details } = runner.refuse(redeemStep(promo(fields)))

@@ -456,9 +456,9 @@ class Play {
   }
 }
 
-describe("bonuses over long traffic", () => {
+describe("bonuses in random traffic", () => {
   for (const remembers of [true, false]) {
-    it(`live and end as their terms say, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    it(`are granted, wagered and ended by their terms, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
       const tally = new Map<string, number>()
       FastCheck.assert(
         FastCheck.property(

@@ -8,7 +8,7 @@ import { leftOutOf } from "../../src/domain/payment/BulkSelection.ts"
 const waits = { type: "withdrawal", status: "new", waiting_for: ["approval"], objection: null } as const
 
 describe("an action on several payments", () => {
-  it("leaves out what the service would refuse, and says why", () => {
+  it("leaves out payments that the service would refuse, with the reason", () => {
     const of = (more: Partial<Parameters<typeof leftOutOf>[1]>, action: Parameters<typeof leftOutOf>[0] = "approve") =>
       leftOutOf(action, { ...waits, ...more })
     assert.isUndefined(of({}))
@@ -27,7 +27,7 @@ describe("an action on several payments", () => {
     )
   })
 
-  it("returns money that is held, or that another person would have to approve", () => {
+  it("lets held payments be rejected, also those that need a second person's approval", () => {
     const held = { ...waits, waiting_for: ["second_approval", "alert"], objection: "second_approver" }
     assert.isUndefined(leftOutOf("reject", held))
     assert.isUndefined(leftOutOf("reject", { ...held, status: "allowed" }))
@@ -36,12 +36,12 @@ describe("an action on several payments", () => {
 })
 
 describe("rows of a queue", () => {
-  it("stand by group, in the order of the first of each", () => {
+  it("are grouped, with the groups in the order of their first rows", () => {
     const rows = [[1, "a"], [2, "b"], [3, "a"], [4, "c"], [5, "b"]] as const
     assert.deepStrictEqual(grouped(rows, ([, group]) => group).map(([id]) => id), [1, 3, 2, 5, 4])
   })
 
-  it("tell the age of an account in its largest unit", () => {
+  it("show the age of an account in its largest unit", () => {
     const day = 86_400_000
     const ages = [-1, 0.9, 1, 5, 13.9, 14, 60, 70, 800].map((days) => ageText(0, days * day))
     assert.deepStrictEqual(ages, [

@@ -16,7 +16,7 @@ const decimals = FastCheck.tuple(FastCheck.nat(2_000_000_000), FastCheck.integer
 const amounts = FastCheck.maxSafeNat()
 
 describe("thresholdIn", () => {
-  it("compares as the values do", () => {
+  it("compares amounts like their values in the other currency", () => {
     FastCheck.assert(FastCheck.property(amounts, amounts, decimals, (threshold, amount, decimal) => {
       const factor = parseFactor(decimal)
       if (factor === undefined) return assert.match(decimal, /^[0.]+$/)
@@ -27,7 +27,7 @@ describe("thresholdIn", () => {
     }))
   })
 
-  it("by hand", () => {
+  it("agrees with examples computed by hand", () => {
     // 1 JPY is 0.61 cents: 100.00 EUR are 16393 yen, and one more yen exceeds it
     assert.strictEqual(thresholdIn(10_000, parseFactor("0.61")), 16_393)
     // ten minor units of a three-decimal currency per cent
@@ -42,13 +42,13 @@ describe("thresholdIn", () => {
     assert.strictEqual(thresholdIn(7, oneForOne), 7)
   })
 
-  it("nothing is small enough without a rate, and everything is without a threshold", () => {
+  it("is 0 without a rate, and null without a threshold", () => {
     assert.strictEqual(thresholdIn(10_000, undefined), 0)
     assert.isNull(thresholdIn(null, undefined))
     assert.isNull(thresholdIn(null, parseFactor("2")))
   })
 
-  it("never more than an amount can be", () => {
+  it("never exceeds the largest amount", () => {
     assert.strictEqual(thresholdIn(Number.MAX_SAFE_INTEGER, parseFactor("0.000001")), Number.MAX_SAFE_INTEGER)
   })
 })
@@ -62,7 +62,7 @@ describe("parseFactor", () => {
 
 describe("boundsIn", () => {
   // Goal: an amount is within the bounds exactly when its value is, at both ends.
-  it("compares as the values do", () => {
+  it("compares amounts like their values in the other currency", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.integer({ min: 2, max: 1_000_000 }),
       FastCheck.integer({ min: 2, max: 1_000_000 }),
@@ -80,7 +80,7 @@ describe("boundsIn", () => {
     ))
   })
 
-  it("by hand", () => {
+  it("agrees with examples computed by hand", () => {
     assert.deepStrictEqual(boundsIn({ min: 500, max: 10_000 }, parseFactor("0.61")), { min: 820, max: 16_393 })
     assert.deepStrictEqual(boundsIn({ min: 500, max: 10_000 }, oneForOne), { min: 500, max: 10_000 })
     assert.isNull(boundsIn({ min: 500, max: maxAmount }, undefined))

@@ -12,7 +12,7 @@ const at = (now: number) => ({ now, firstId: 50, known: undefined })
 const active: PlayerStatus = "active"
 
 describe("due changes", () => {
-  it("applies a raised limit when its waiting is over, and leaves the others waiting", () => {
+  it("applies a raised limit when its waiting period is over, and no other limit", () => {
     const player = newPlayer({
       limits: { max_daily_bet: 100, max_balance: 5, max_single_bet: 9 },
       pendingLimits: [
@@ -38,7 +38,7 @@ describe("due changes", () => {
     assert.isNull(applyDueChanges(state, at(due)).change)
   })
 
-  it("forgets an exclusion when no session token from before it can still be alive", () => {
+  it("removes an exclusion from memory when no session token from before it can still be valid", () => {
     const exclusion = { type: "time_out", since: due - 1000, until: due } as const
     const player = newPlayer({ exclusion, status: active })
     assert.strictEqual(applyDueChanges(player, at(due + exclusionRetentionMs - 1)).state, player)
@@ -65,7 +65,7 @@ describe("due changes", () => {
     assert.strictEqual(applyDueChanges(other, at(due)).state, other)
   })
 
-  it("does all that is due in one change", () => {
+  it("applies everything that is due in one change", () => {
     const { change, state } = applyDueChanges(
       newPlayer({
         documentExpiresAt: due,
@@ -91,7 +91,7 @@ describe("the day on which a document expires", () => {
       at(due)
     )
 
-  it("is kept with a verification, and named in the audit log", () => {
+  it("is stored with a verification and in the audit log", () => {
     const midnight = Date.UTC(2031, 5, 1)
     const decision = verify(midnight)
     assert(decision._tag === "Accept")
@@ -102,7 +102,7 @@ describe("the day on which a document expires", () => {
     })
   })
 
-  it("is refused when it is over, and with any other status", () => {
+  it("is refused when it has passed, and with any status but verified", () => {
     for (const decision of [verify(due), verify(due + 1, "rejected")]) {
       assert(decision._tag === "Refuse")
       assert.deepStrictEqual(Object.keys(decision.error.details), ["document_expires_on"])

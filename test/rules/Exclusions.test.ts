@@ -75,7 +75,7 @@ describe("addMonths", () => {
 })
 
 describe("selfExcludeStep, first exclusion", () => {
-  it("derives type and end from the period, of those that the profile offers", () => {
+  it("derives type and end from a period that the profile offers", () => {
     const now = instant("2026-11-30T12:00:00.000Z")
     const table: { readonly [period in ExclusionPeriod]?: readonly [type: ExclusionType, until: string] } = {
       "24_hours": ["time_out", "2026-12-01T12:00:00.000Z"],
@@ -103,7 +103,7 @@ describe("selfExcludeStep, first exclusion", () => {
     }
   })
 
-  it("derives the type from an end, and knows none between 30 days and 3 months", () => {
+  it("derives the type from the end, and refuses ends between 30 days and 3 months", () => {
     const threeMonths = instant("2027-02-20T12:00:00.000Z")
     const type = (until: number) => excluded(newPlayer(), { until }).exclusion?.type
     for (const until of [start + 1, start + 30 * day]) assert.strictEqual(type(until), "time_out")
@@ -113,7 +113,7 @@ describe("selfExcludeStep, first exclusion", () => {
     }
   })
 
-  it("takes a named type within its length; a self_closure may have any", () => {
+  it("accepts a named type within its range of lengths, and self_closure with any length", () => {
     const type = (request: Partial<SelfExclude>) => excluded(newPlayer(), request).exclusion?.type
     assert.strictEqual(type({ period: "30_days", type: "time_out" }), "time_out")
     assert.strictEqual(type({ period: "3_months", type: "self_exclusion" }), "self_exclusion")
@@ -130,7 +130,7 @@ describe("selfExcludeStep, first exclusion", () => {
     for (const request of wrong) assert.strictEqual(refusal(newPlayer(), request), "VALIDATION_FAILED type")
   })
 
-  it("wants exactly one of period and until, and an end that lies ahead", () => {
+  it("needs exactly one of period and until, and an end in the future", () => {
     assert.strictEqual(refusal(newPlayer(), {}), "VALIDATION_FAILED period until")
     assert.strictEqual(refusal(newPlayer(), { type: "self_closure" }), "VALIDATION_FAILED period until")
     const both = { period: "7_days", until: start + 7 * day } as const
@@ -142,7 +142,7 @@ describe("selfExcludeStep, first exclusion", () => {
     assert.strictEqual(excluded(newPlayer(), { until: Date.UTC(10_000, 0) - 1 }).exclusion?.type, "self_exclusion")
   })
 
-  it("is open to accounts that are locked or closed, and to those whose last one is over", () => {
+  it("is accepted for locked and closed accounts, and after an earlier exclusion has ended", () => {
     for (const status of ["locked", "closed"] as const) {
       assert.isNotNull(excluded(newPlayer({ status }), { period: "24_hours" }).exclusion)
     }
@@ -154,14 +154,14 @@ describe("selfExcludeStep, first exclusion", () => {
     })
   })
 
-  it("wants the settings and one line of the audit log written", () => {
+  it("writes the settings and one line of the audit log", () => {
     const player = newPlayer({ real: 500, limits: { max_balance: 9 } })
     const { change, idsUsed, state } = accepted(player, { period: "7_days" })
     const exclusion = { type: "time_out", since: start, until: start + 7 * day } as const
     assert.deepStrictEqual(state, { ...player, exclusion, sessionsEndedAt: start })
     assert.deepInclude(change?.settings, { exclusion, limits: { max_balance: 9 }, updatedAt: start })
     assert.deepStrictEqual(change?.audit, [{
-      id: 100,
+      id: 101,
       at: start,
       actor: "key:pk",
       action: "player.self_exclusion",
@@ -179,7 +179,8 @@ describe("selfExcludeStep, first exclusion", () => {
       },
       reason: null
     }])
-    assert.strictEqual(idsUsed, 1)
+    assert.deepStrictEqual(change?.events.map(({ id, type }) => [id, type]), [[100, "player.self_excluded"]])
+    assert.strictEqual(idsUsed, 2)
   })
 })
 
@@ -223,14 +224,14 @@ describe("selfExcludeStep, exclusion in force", () => {
     }
   })
 
-  it("without an end stays without one", () => {
+  it("without an end stays without an end", () => {
     const player = newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } })
     for (const request of [{ period: "5_years" }, { until: Date.UTC(9999, 0), type: "self_closure" }] as const) {
       assert.strictEqual(refusal(player, request), "RESPONSIBLE_GAMING_RULE")
     }
   })
 
-  it("still wants a length that fits its type", () => {
+  it("still needs a length that fits its type", () => {
     const timeOut = withExclusion("time_out", 7)
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day }), "VALIDATION_FAILED until")
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day, type: "time_out" }), "VALIDATION_FAILED type")
@@ -263,7 +264,7 @@ describe("selfExcludeStep and bonuses", () => {
     short: 0
   }
 
-  it("all but a time-out cancel the running one, and take its money, not the real money", () => {
+  it("exclusions other than a time-out cancel the active bonus and its money, not the real money", () => {
     for (const type of ["self_exclusion", "self_closure"] as const) {
       const player = newPlayer({ real: 500, bonus: 700, activeBonus, walletSeq: 3, entrySeq: 8 })
       const { change, idsUsed, state } = accepted(player, { period: "6_months", type })
@@ -280,20 +281,23 @@ describe("selfExcludeStep and bonuses", () => {
         ) => [id, state, result, wagered, converted, forfeited, finishedAt, isNew]),
         [[9, "finished", "cancelled", 1200, 0, 700, start, false]]
       )
-      assert.deepStrictEqual(change?.events.map(({ id, type }) => [id, type]), [[101, "bonus.completed"]])
-      assert.strictEqual(change?.audit[0]?.id, 102)
-      assert.strictEqual(idsUsed, 3)
+      assert.deepStrictEqual(change?.events.map(({ id, type }) => [id, type]), [
+        [101, "bonus.completed"],
+        [102, "player.self_excluded"]
+      ])
+      assert.strictEqual(change?.audit[0]?.id, 103)
+      assert.strictEqual(idsUsed, 4)
     }
   })
 
-  it("an empty one ends without an entry, and the wallets keep their number", () => {
+  it("a bonus without money ends without an entry, and the wallet sequence stays", () => {
     const { change, state } = accepted(newPlayer({ activeBonus, walletSeq: 3 }), { period: "3_months" })
     assert.deepInclude(state, { activeBonus: null, walletSeq: 3 })
     assert.strictEqual(change?.bonuses.length, 1)
     assert.deepStrictEqual(change?.entries, [])
   })
 
-  it("a time-out leaves it, until it becomes more than one", () => {
+  it("a time-out leaves the bonus active, until it is prolonged into a self-exclusion", () => {
     const player = newPlayer({ bonus: 700, activeBonus })
     const timeOut = accepted(player, { period: "7_days" })
     assert.deepInclude(timeOut.state, { bonus: 700, activeBonus, walletSeq: 0 })

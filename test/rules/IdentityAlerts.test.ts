@@ -24,7 +24,7 @@ describe("multiAccount", () => {
   const found = (...others: ReadonlyArray<readonly [playerId: number, ...kinds: ReadonlyArray<FactKind>]>) =>
     multiAccount(defaultSettings, others.map(([playerId, ...kinds]) => ({ playerId, kinds })))
 
-  it("is more severe the more the shared thing is one person's", () => {
+  it("is more severe the more personal the shared data is", () => {
     for (
       const [kind, severity] of [
         ["personal_id", "critical"],
@@ -45,7 +45,7 @@ describe("multiAccount", () => {
     })
   })
 
-  it("names the similarity of names that are not the same", () => {
+  it("reports similar names only where no names are the same", () => {
     const details = (...kinds: ReadonlyArray<FactKind>) => found([7, ...kinds])?.details
     assert.deepInclude(details("similar_name_and_birth_date", "name_and_birth_date"), {
       shared: ["name_and_birth_date"]
@@ -53,7 +53,7 @@ describe("multiAccount", () => {
     assert.deepInclude(details("similar_name_and_birth_date", "ip"), { shared: ["similar_name_and_birth_date", "ip"] })
   })
 
-  it("takes several players behind one internet address, and not a whole network", () => {
+  it("needs several players behind one internet address, and ignores addresses with very many players", () => {
     assert.isUndefined(found([1, "ip"]))
     assert.strictEqual(found([1, "ip"], [2, "ip"])?.severity, "low")
     assert.strictEqual(found([1, "ip", "address"])?.severity, "medium")
@@ -65,7 +65,7 @@ describe("multiAccount", () => {
     assert.isDefined(multiAccount(two, [{ playerId: 1, kinds: ["ip"] }]))
   })
 
-  it("is nothing when nothing is shared, and lists no more than some", () => {
+  it("is not raised when no data is shared, and lists at most 20 players", () => {
     assert.isUndefined(found())
     const many = Array.from({ length: 40 }, (_, index) => [40 - index, "phone"] as const)
     const { details } = found(...many) ?? {}
@@ -80,7 +80,7 @@ describe("countryMismatch", () => {
   const found = (profile: string, ...phone: ReadonlyArray<string>) =>
     countryMismatch(defaultSettings, { profile, phone })
 
-  it("is a phone of another country", () => {
+  it("is raised for a phone number of another country", () => {
     assert.deepInclude(found("MT", "DE"), {
       severity: "low",
       occurrence: "countries MT and DE",
@@ -99,7 +99,7 @@ describe("countryMismatch", () => {
 describe("identityChange", () => {
   const change = { at: now, fields: ["birth_date", "last_name"] }
 
-  it("is another name after verification", () => {
+  it("is raised for changed personal data after verification", () => {
     assert.deepInclude(identityChangeAfterVerification(defaultSettings, change, now - 1), {
       severity: "medium",
       paymentId: null,
@@ -110,7 +110,7 @@ describe("identityChange", () => {
     assert.isUndefined(identityChangeAfterVerification(defaultSettings, { at: now, fields: [] }, now - 1))
   })
 
-  it("is another name shortly before a withdrawal", () => {
+  it("is raised for changed personal data less than 72 hours before a withdrawal", () => {
     const found = (hours: number, changes = [change]) =>
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now + hours * hour }, changes)
     assert.deepInclude(found(71), { severity: "high", paymentId: 5 })
@@ -122,7 +122,7 @@ describe("identityChange", () => {
     assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
   })
 
-  it("is one occurrence for every cause", () => {
+  it("is one occurrence per change, whichever of its two rules finds it", () => {
     assert.strictEqual(
       identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence
@@ -134,7 +134,7 @@ describe("identityChange", () => {
 })
 
 describe("alertTransitions", () => {
-  it("lead on, between review and escalation, and to an end that is one", () => {
+  it("lead from open to review, escalation or closed, and from closed nowhere", () => {
     assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertTransitions(status)])), {
       open: ["in_review", "escalated", "closed"],
       in_review: ["escalated", "closed"],

@@ -9,7 +9,7 @@ const launch = (overrides: Partial<Launch> = {}) =>
   launchStep({ gameId: 11, providerId: 9, mode: "real", platform: "web", ip: "203.0.113.5", ...overrides })
 
 describe("a launch", () => {
-  it("for money opens a session and makes the provider one of the player's", () => {
+  it("for money opens a session and adds the provider to the player's providers", () => {
     const runner = new RuleRunner([makePlayer()], () => true)
     const { expiresAt, sessionId } = runner.accept(launch())
     assert.strictEqual(expiresAt, noon + 12 * hour)
@@ -36,7 +36,7 @@ describe("a launch", () => {
     ["self_exclusion", { exclusion: { type: "self_exclusion", since: 0, until: null } }]
   ]
   for (const [reason, settings] of barred) {
-    it(`for money is refused to a player who is barred (${reason}); a demo is not, and leaves the account alone`, () => {
+    it(`for money is refused to a barred player (${reason}); a demo launch is allowed and changes no account`, () => {
       const runner = new RuleRunner([makePlayer(settings)])
       assert.deepInclude(runner.refuse(launch()), { code: "PLAYER_RESTRICTED", details: { reason } })
       const before = runner.player()
@@ -62,7 +62,7 @@ describe("a launch", () => {
 })
 
 for (const remembers of [true, false]) {
-  describe(`a session of a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`a game session, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
     const start = () => {
       const runner = new RuleRunner([makePlayer({ real: 100_000 })], () => !remembers)
       const { expiresAt, sessionId } = runner.accept(launch({ providerId: 1 }))
@@ -75,7 +75,7 @@ for (const remembers of [true, false]) {
       return "reply" in answer ? answer.reply.status : answer.refusal.code
     }
 
-    it("is exchanged for one of the same end, and takes no more bets", () => {
+    it("is exchanged for a session with the same expiry, and then takes no more bets", () => {
       const { runner, session } = start()
       assert.strictEqual(codeOf(runner, session), "processed")
       runner.now += hour
@@ -100,7 +100,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
     })
 
-    it("that is over is not exchanged", () => {
+    it("that has expired or was ended is not exchanged", () => {
       const { runner, session } = start()
       runner.now = session.expiresAt
       assert.strictEqual(runner.refuse(exchangeSession(session)).code, "INVALID_SESSION")
@@ -109,7 +109,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(ended.runner.refuse(exchangeSession(ended.session)).code, "INVALID_SESSION")
     })
 
-    it("whose launch came to nothing takes no bet, and wins of its player are paid", () => {
+    it("whose launch failed takes no bet, while wins of the player are still paid", () => {
       const { runner, session } = start()
       assert.strictEqual(codeOf(runner, session), "processed")
       runner.accept(endSession(session))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().endedSessions.length, 1, "one that has expired needs no end")
     })
 
-    it("whose launch came to nothing after its vendor had exchanged it is not exchanged again", () => {
+    it("whose launch failed after the vendor had exchanged the session is not exchanged again", () => {
       const { runner, session } = start()
       const next = runner.accept(exchangeSession(session))
       runner.accept(endSession(session))
@@ -135,7 +135,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(runner.player().endedSessions.map((ended) => ended.exchanged), [false, false])
     })
 
-    it("that was given up stays given up, however many follow, until it has expired", () => {
+    it("that was exchanged stays ended through any number of later exchanges, until it expires", () => {
       const { runner, session } = start()
       let last = session
       for (let number = 0; number < endedSessionsCarried + 3; number++) {
@@ -159,7 +159,7 @@ for (const remembers of [true, false]) {
 // Goal: calls that name no session need a running one of the player at their provider, and settlement needs none. Method: bets and wins without a
 // session around launches, failures, exchanges and ends.
 for (const remembers of [true, false]) {
-  describe(`the right to play of a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`the right to bet without naming a session, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
     const start = () => new RuleRunner([makePlayer({ real: 100_000, openSessions: [] })], () => !remembers)
     const opened = (runner: RuleRunner, providerId = 1) => {
       const { expiresAt, sessionId } = runner.accept(launch({ providerId }))
@@ -187,7 +187,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(paid.status, "processed")
     })
 
-    it("ends with the launch that failed, and is then that of the launches before", () => {
+    it("ends with a failed launch, unless an earlier launch is still valid", () => {
       const runner = start()
       runner.accept(endSession(opened(runner)))
       assert.strictEqual(codeOf(runner), "INVALID_SESSION")
@@ -200,7 +200,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "INVALID_SESSION")
     })
 
-    it("ends with all sessions, not before the account's own refusal, and comes back with a launch", () => {
+    it("ends with all sessions, is checked after the account's status, and begins anew with a launch", () => {
       const runner = start()
       opened(runner)
       runner.set({ sessionsEndedAt: noon })
@@ -212,7 +212,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "processed")
     })
 
-    it("goes on through an exchange, and ends with what the session was exchanged for", () => {
+    it("lasts through an exchange of the session, and ends with the new session", () => {
       const runner = start()
       const session = opened(runner)
       const next = runner.accept(exchangeSession(session))

@@ -1,7 +1,9 @@
+import { noRules } from "../../src/domain/jurisdiction/Rules.ts"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { type LimitField, limitFields } from "../../src/domain/LimitFields.ts"
+import { raiseFrom } from "../../src/domain/limit/LimitRaise.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { limitBit } from "../../src/domain/state/Limits.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
@@ -50,7 +52,7 @@ describe("readLimitChanges", () => {
   })
 
   // Goal: bad values are refused, all in one response. Method: break each limit in another way, at once.
-  it("names every bad limit at once, and names that are none", () => {
+  it("names every wrong value and every unknown limit at once", () => {
     const broken: { readonly [field: string]: unknown } = {
       max_single_bet: -1,
       max_daily_bet: 1.5,
@@ -78,7 +80,7 @@ describe("readLimitChanges", () => {
     for (const minutes of [5, 1440]) assert.strictEqual(read({ max_session_minutes: minutes }).size, 1)
   })
 
-  it("takes nothing but an object", () => {
+  it("refuses anything but an object", () => {
     for (const sent of [undefined, null, [], "max_daily_bet", 1]) {
       const refusal = readLimitChanges(sent)
       assert.deepStrictEqual("_tag" in refusal && Object.keys(refusal.details), ["limits"])
@@ -86,8 +88,24 @@ describe("readLimitChanges", () => {
   })
 })
 
+describe("raiseFrom", () => {
+  it("is the latest of the operator's hours, the jurisdiction's waiting period and the end of the limit's period", () => {
+    const raise = { wait: "PT72H", until_period_ends: true, confirm: false }
+    const from = (field: LimitField, coolingOffHours: number, terms = raise) => {
+      const { at, waitsFor } = raiseFrom(field, { coolingOffHours, raise: terms }, start)
+      return [waitsFor, (at - start) / hour]
+    }
+    assert.deepStrictEqual(from("max_daily_bet", 24), ["jurisdiction", 72])
+    assert.deepStrictEqual(from("max_daily_bet", 96), ["cooling_off", 96])
+    // from the twentieth at noon to the first of the next month
+    assert.deepStrictEqual(from("max_monthly_bet", 24), ["period", 252])
+    assert.deepStrictEqual(from("max_monthly_bet", 24, { ...raise, until_period_ends: false }), ["jurisdiction", 72])
+    assert.deepStrictEqual(from("max_balance", 24), ["jurisdiction", 72])
+  })
+})
+
 describe("setLimitsStep", () => {
-  it("lets a raise and a removal wait, each of the limits sent for itself, and keeps the others", () => {
+  it("delays a raise and a removal, each limit by itself, and keeps limits that were not sent", () => {
     const player = newPlayer({
       limits: { max_daily_bet: 100, max_daily_loss: 100, max_balance: 100, max_weekly_bet: 7 }
     })
@@ -108,7 +126,7 @@ describe("setLimitsStep", () => {
     assert.deepStrictEqual(due.pending_changes, [])
   })
 
-  it("writes nothing for what is so already: the value in force, no limit, the raise that waits", () => {
+  it("writes nothing for the value in force, an absent limit or a raise that is already pending", () => {
     const limits = { max_daily_bet: 100, max_balance: 5 }
     const player = set(newPlayer({ limits, limitsSet: limitBit("max_balance") }), { max_daily_bet: 500 }, start)
     const sent = { max_daily_bet: 500, max_balance: 5, max_daily_loss: null }
@@ -121,7 +139,7 @@ describe("setLimitsStep", () => {
     assert.isNull(decide(player, {}, start).change)
   })
 
-  it("takes a raise whose time has come for the value in force, and writes it down with the next change", () => {
+  it("treats a raise whose time has come as the value in force, and stores it with the next change", () => {
     const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
     const later = start + 24 * hour
     // 300 is lower than the effective 500, though higher than the stored 100
@@ -132,7 +150,7 @@ describe("setLimitsStep", () => {
     assert.deepStrictEqual(other.pendingLimits, [])
   })
 
-  it("wants the settings and one line of the audit log written, and no money moved", () => {
+  it("writes the settings and one line of the audit log, and moves no money", () => {
     const player = newPlayer({ limits: { max_daily_bet: 100, max_balance: 9, max_weekly_bet: 7 }, walletSeq: 4 })
     const { change, idsUsed, state } = decide(player, { max_daily_bet: 500, max_balance: 5 }, start)
     assert.deepStrictEqual(change?.settings, {
@@ -141,11 +159,18 @@ describe("setLimitsStep", () => {
       documentExpiresAt: null,
       restrictions: player.restrictions,
       withdrawalHolds: [],
+      netDepositCap: null,
       exclusion: null,
       sessionsEndedAt: null,
+      extras: null,
       limits: { max_daily_bet: 100, max_balance: 5, max_weekly_bet: 7 },
       pendingLimits: [{ field: "max_daily_bet", value: 500, effectiveAt: start + 24 * hour }],
       limitsSet: limitBit("max_daily_bet") | limitBit("max_balance"),
+      rules: noRules,
+      termsVersion: null,
+      limitsReviewed: 0,
+      fundsNoticed: 0,
+      registers: [],
       updatedAt: start
     })
     assert.deepStrictEqual(state, {
@@ -222,7 +247,7 @@ describe("limits over time", () => {
   // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only the requests
   // and the limits in force, independent of the rule's state: whenever a limit is looser than a moment
   // before, that value was requested at least its cooling-off period ago, and no other since.
-  it("become looser only by a request that has waited, and stricter with the request", () => {
+  it("become looser only by a request that has waited, and stricter at once", () => {
     let raises = 0
     fc.assert(
       fc.property(requests, (list) => {

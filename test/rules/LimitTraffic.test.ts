@@ -238,9 +238,9 @@ class Play {
   }
 }
 
-describe("limits over long traffic", () => {
+describe("limits in random traffic", () => {
   for (const remembers of [true, false]) {
-    it(`hold and are told as they are, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+    it(`hold and are reported correctly, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
       const refusedBy = new Map<string, number>()
       FastCheck.assert(
         FastCheck.property(

@@ -19,7 +19,7 @@ import { newPlayer } from "../kit/players.ts"
 // against a plain model.
 
 describe("the limits resource", () => {
-  it("has all sixteen limits, null where there is none", () => {
+  it("has all sixteen limits, null where no limit is set", () => {
     const resource = limitsResource(newPlayer({ id: 7, limits: { max_daily_bet: 0, max_session_minutes: 60 } }), noon)
     assert.deepStrictEqual([resource.player_id, resource.currency], [7, "EUR"])
     assert.deepStrictEqual(Object.keys(resource.limits), [...limitFields])
@@ -61,7 +61,7 @@ describe("counters", () => {
     assert.deepStrictEqual([later.betDay, later.betWeek, later.betMonth, later.at], [6, 6, 6, noon])
   })
 
-  it("drop the bets of a day to come, and keep its week and month when they are the present ones", () => {
+  it("drop bets of a future day, and keep its week and month when those are the current ones", () => {
     const ahead = noon + 3 * day
     const wrong = countPlay(emptyCounters, ahead, 1000, 1000, ahead)
     const right = countPlay(wrong, noon, 1, 1, noon)
@@ -70,13 +70,13 @@ describe("counters", () => {
     assert.deepInclude(next, { at: noon + day, betDay: 1, lossDay: 1, betWeek: 1002, betMonth: 1002 })
   })
 
-  it("drop the deposits of a week to come, and keep its month", () => {
+  it("drop deposits of a future week, and keep its month", () => {
     const wrong = countDeposit(emptyCounters, noonOf("2026-11-23"), 700)
     const right = countDeposit(wrong, noonOf("2026-11-22"), 2)
     assert.deepInclude(right, { depositDay: 2, depositWeek: 2, depositMonth: 702, depositYear: 702 })
   })
 
-  it("drop sums of a month and a year to come, and keep the week that they share", () => {
+  it("drop sums of a future month and year, and keep the week that they share with the current ones", () => {
     const wrong = countWithdrawal(countDeposit(emptyCounters, noonOf("2027-01-01"), 700), noonOf("2027-01-01"), 50)
     const right = roll(wrong, noonOf("2026-12-31"))
     assert.deepInclude(right, { depositDay: 0, depositWeek: 700, depositMonth: 0, depositYear: 0, withdrawalDay: 0 })
@@ -84,8 +84,8 @@ describe("counters", () => {
   })
 })
 
-describe("a stretch of play", () => {
-  it("begins anew when it was begun by a clock that was ahead, and is no longer for a game opened then", () => {
+describe("the play time since the last break", () => {
+  it("begins anew when a clock that was ahead had begun it", () => {
     const ahead = noon + 3 * day
     const wrong = recordPlay(emptyCounters, ahead, true)
     assert.isNull(playSince(wrong, noon))
@@ -97,7 +97,7 @@ describe("a stretch of play", () => {
     assert.strictEqual(refusePlay(limits, opened, noon + 10 * minute)?.details.limit, "max_session_minutes")
   })
 
-  it("goes on when the clock goes back a little", () => {
+  it("continues when the clock goes back a little", () => {
     const begun = recordPlay(recordPlay(emptyCounters, noon, true), noon + 14 * minute, true)
     assert.strictEqual(playSince(begun, noon + 14 * minute - 100), noon)
     assert.strictEqual(playSince(recordPlay(begun, noon + 14 * minute - 100, false), noon + 20 * minute), noon)

@@ -59,8 +59,8 @@ const kept = (played: ReadonlyArray<number>, now: number, isRead: (at: number) =
 
 const end = start + utcDays * dayMs
 
-describe("days of a zone", () => {
-  it("are their own 24 hours, where every hour was read", () => {
+describe("sums by day in a time zone", () => {
+  it("cover the zone's own 24 hours where every hourly reading exists", () => {
     FastCheck.assert(FastCheck.property(hoursArbitrary, zone, FastCheck.nat(utcDays * 24), (played, hours, passed) => {
       const now = start + passed * hourMs + 1
       const { days, hours: all, readings } = kept(played, now, () => true)
@@ -76,7 +76,7 @@ describe("days of a zone", () => {
     }))
   })
 
-  it("follow on each other and add up to the days of UTC, whatever was not read", () => {
+  it("follow each other without a gap and add up to the UTC days, whichever readings are missing", () => {
     FastCheck.assert(
       FastCheck.property(hoursArbitrary, zone, FastCheck.nat(utcDays * 24), FastCheck.nat(0xffff), (
         played,
@@ -98,7 +98,7 @@ describe("days of a zone", () => {
     )
   })
 
-  it("are those of UTC without an offset", () => {
+  it("equal the UTC days for a zone without an offset", () => {
     FastCheck.assert(FastCheck.property(hoursArbitrary, (played) => {
       const { days, readings } = kept(played, end - 1, () => false)
       const rows = localDays({ from: start, to: end - dayMs, hours: 0, now: end - 1 }, readings, days)

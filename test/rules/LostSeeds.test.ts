@@ -34,14 +34,14 @@ const cases: ReadonlyArray<
     after: readonly [current: string, next: string]
   ]
 > = [
-  ["the one in use", [true, false], ["a 2", "fresh 1"]],
-  ["the promised one", [false, true], ["a 1", "fresh 1"]],
-  ["both", [true, true], ["fresh 1", "fresh 2"]]
+  ["the seed in use", [true, false], ["a 2", "fresh 1"]],
+  ["the next seed", [false, true], ["a 1", "fresh 1"]],
+  ["both seeds", [true, true], ["fresh 1", "fresh 2"]]
 ]
 
 describe("lost seeds", () => {
   for (const [name, [isCurrentLost, isNextLost], [current, next]] of cases) {
-    it(`${name}: retired, and the player goes on`, () => {
+    it(`${name}: retired, and the player can continue to play`, () => {
       const runner = runnerOf()
       runner.accept(playStep(playOf(betPaying(10, 0), "mine"), openChance))
       const before = seedsOf(runner)
@@ -81,7 +81,7 @@ describe("lost seeds", () => {
     })
   }
 
-  it("none: nothing is done, and nothing is written down", () => {
+  it("no lost seed: nothing is changed and nothing is written to the audit log", () => {
     const runner = runnerOf()
     const before = seedsOf(runner)
     assert.deepStrictEqual(retire(runner, []), { retired: [], seeds: before })

@@ -57,7 +57,7 @@ const call = (more: Partial<ToldCall>): ToldCall => ({
 const story = (more: Partial<MessageFacts>): string => messageStory({ ...facts, ...more }, texts)
 
 describe("the story of a message", () => {
-  it("of a bet says what it took, and what became of its round", () => {
+  it("of a bet says what it debited, and how its round ended", () => {
     assert.strictEqual(
       story({ message: { ...bet, realAmount: -300, bonusAmount: -200 } }),
       "Player mara staked €5.00 in round r-7 of Golden Reels at 21:40: €3.00 left the real wallet and €2.00 left the bonus wallet. " +
@@ -73,7 +73,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a win says what it paid, or that the provider told a loss", () => {
+  it("of a win says what it paid, or that the provider reported a loss", () => {
     const win: SettledMessage = { ...bet, kind: "win", amount: 1200, realAmount: 1200, targetId: "b-1" }
     assert.strictEqual(
       story({ id: "w-1", message: { ...win, detail: "without_bet" } }),
@@ -101,7 +101,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a rollback says what it returned, or that it came first", () => {
+  it("of a rollback says what it returned, or that it came before its bet", () => {
     const rollback: SettledMessage = { ...bet, kind: "rollback", amount: 0, realAmount: 500, targetId: "b-1" }
     assert.strictEqual(
       story({ id: "x-1", message: rollback, targetKind: "bet" }),
@@ -129,7 +129,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a win that was never accepted says why, and that the round has none", () => {
+  it("of a win that was never accepted says why, and that the round has no win", () => {
     assert.strictEqual(
       story({
         id: "w-1",
@@ -155,7 +155,7 @@ describe("the story of a message", () => {
     assert.strictEqual(story({ id: "w-9", message: null, round: null }), "North has not sent w-9.")
   })
 
-  it("tells calls that came before and after it was accepted apart", () => {
+  it("distinguishes calls before and after the message was accepted", () => {
     assert.include(
       story({
         calls: [

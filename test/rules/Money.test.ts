@@ -3,7 +3,7 @@ import * as FastCheck from "fast-check"
 import { isAmount, maxAmount, multiplyDivideFloor } from "../../src/domain/Money.ts"
 
 describe("money", () => {
-  it("is a whole number within the range in which all of them are exact", () => {
+  it("is a whole number within the safe integer range", () => {
     for (const amount of [0, 1, -1, maxAmount, -maxAmount]) assert.isTrue(isAmount(amount))
     for (const amount of [0.5, maxAmount + 1, -maxAmount - 1, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.isFalse(isAmount(amount))

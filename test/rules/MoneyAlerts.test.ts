@@ -57,7 +57,7 @@ const withTerms = (rule: (typeof alertRules)[number], terms: RuleOverrides) => s
 const severityOf = (finding: { readonly severity: string } | undefined) => finding?.severity
 
 describe("largeDeposit and largeWithdrawal", () => {
-  it("find from the threshold on, more severe the larger", () => {
+  it("are raised from the threshold on, more severe for larger amounts", () => {
     const settings = withTerms("large_deposit", { threshold: 1000 })
     const severity = (amount: number) => severityOf(largeDeposit(settings, depositOf([amount])))
     assert.deepStrictEqual(
@@ -76,7 +76,7 @@ describe("largeDeposit and largeWithdrawal", () => {
     })
   })
 
-  it("are in the operator's currency, and without a rate in the player's", () => {
+  it("compare in the operator's currency, and without a rate in the player's", () => {
     const settings = withTerms("large_deposit", { threshold: 1000 })
     const found = (amount: number, factor: number | null) => largeDeposit(settings, depositOf([amount], { factor }))
     assert.isUndefined(found(1998, 0.5))
@@ -91,7 +91,7 @@ describe("structuring", () => {
   const found = (amounts: ReadonlyArray<number>, more?: Partial<DepositCase>) =>
     structuring(settings, depositOf(amounts, more))
 
-  it("is several deposits just below the threshold", () => {
+  it("is raised for several deposits just below the threshold", () => {
     assert.isUndefined(found([900, 900]))
     assert.deepInclude(found([800, 999, 900])?.details, {
       deposits: 3,
@@ -104,13 +104,13 @@ describe("structuring", () => {
   })
 
   // judged once, when it arrives, and not again with a deposit of another kind
-  it("is not a deposit that reaches the threshold or is far below, whatever was before it", () => {
+  it("is not raised by a deposit at or far below the threshold, whatever deposits came before", () => {
     const { similar } = depositOf([900, 900, 900])
     const judged = [799, 800, 999, 1000].map((amount) => found([amount], { similar }) !== undefined)
     assert.deepStrictEqual(judged, [false, true, true, false])
   })
 
-  it("is one occurrence within a window of the grid", () => {
+  it("is one occurrence per fixed 24-hour window", () => {
     const occurrence = (hours: number) =>
       found([900, 900, 900], { payment: payment("deposit", 900, hours) })?.occurrence
     assert.deepStrictEqual([14, 21, 24].map(occurrence), [
@@ -145,21 +145,21 @@ describe("depositVelocity", () => {
   const settings = withTerms("deposit_velocity", { threshold: 1000, count: 4, windowHours: 24 })
   const found = (amounts: ReadonlyArray<number>) => depositVelocity(settings, depositOf(amounts))
 
-  it("is many deposits, or much money, within the window", () => {
+  it("is raised for many deposits, or for a large sum, within the window", () => {
     assert.isUndefined(found([1, 1, 1]))
     assert.deepInclude(found([1, 1, 1, 1])?.details, { deposits: 4, amount: 4, count: 4, threshold: 1000 })
     assert.isUndefined(found([500, 499]))
     assert.deepInclude(found([500, 500])?.details, { deposits: 2, amount: 1000 })
   })
 
-  it("is more severe the faster", () => {
+  it("is more severe for more deposits or a larger sum in the same window", () => {
     assert.strictEqual(severityOf(found([2498, 1])), "medium")
     assert.strictEqual(severityOf(found([2499, 1])), "high")
     assert.strictEqual(severityOf(found(Array.from({ length: 10 }, () => 1))), "high")
     assert.strictEqual(severityOf(found([9999, 1])), "critical")
   })
 
-  it("leaves one large deposit to the rule about those", () => {
+  it("is not raised for one large deposit, which is for another rule", () => {
     assert.isUndefined(found([1_000_000]))
   })
 })
@@ -168,7 +168,7 @@ describe("rapidInOut", () => {
   const settings = withTerms("rapid_in_out", { threshold: 1000, percent: 10, windowHours: 24 })
   const found = (payments: ReadonlyArray<PaymentFact>) => rapidInOut(settings, caseOf(payments))
 
-  it("is about as much out as in", () => {
+  it("is raised for withdrawals of about the deposited sum", () => {
     for (const [amount, isFound] of [[899, false], [900, true], [1000, true], [1100, true], [1101, false]] as const) {
       assert.strictEqual(
         found([payment("deposit", 1000, 0), payment("withdrawal", amount, 5)]) !== undefined,
@@ -178,7 +178,7 @@ describe("rapidInOut", () => {
     }
   })
 
-  it("is the last deposits, however many were before", () => {
+  it("compares with the last deposits, however many came before", () => {
     const series = [payment("deposit", 7000, 0), payment("deposit", 600, 1), payment("deposit", 500, 2)]
     assert.deepInclude(found([...series, payment("withdrawal", 1100, 9)])?.details, {
       deposits: 2,
@@ -189,21 +189,21 @@ describe("rapidInOut", () => {
     assert.isUndefined(found([...series, payment("withdrawal", 4000, 9)]))
   })
 
-  it("is several withdrawals together, but none that was refused", () => {
+  it("adds up several withdrawals, but no rejected ones", () => {
     const series = [payment("deposit", 2000, 0), payment("withdrawal", 1000, 4)]
     assert.deepInclude(found([...series, payment("withdrawal", 950, 9)])?.details, { deposited: 2000, withdrawn: 1950 })
     const refused = series.map((each) => each.type === "withdrawal" ? { ...each, status: "rejected" as const } : each)
     assert.isUndefined(found([...refused, payment("withdrawal", 950, 9)]))
   })
 
-  it("takes some money, and some haste", () => {
+  it("needs the threshold amount within the window, and is more severe for a quicker withdrawal", () => {
     assert.isUndefined(found([payment("deposit", 999, 0), payment("withdrawal", 999, 5)]))
     assert.isUndefined(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 24)]))
     assert.strictEqual(severityOf(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 4)])), "high")
     assert.strictEqual(severityOf(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 3)])), "critical")
   })
 
-  it("is nothing where the deposit was charged back", () => {
+  it("is not raised where the deposit was charged back", () => {
     assert.isUndefined(found([payment("deposit", 1000, 0, { isReversed: true }), payment("withdrawal", 1000, 3)]))
     assert.isUndefined(found([payment("withdrawal", 1000, 3)]))
   })
@@ -213,7 +213,7 @@ describe("lowPlayWithdrawal", () => {
   const settings = withTerms("low_play_withdrawal", { threshold: 1000, percent: 50, windowHours: 240 })
   const of = caseOf([payment("deposit", 601, 0), payment("deposit", 400, 30), payment("withdrawal", 1, 50)])
 
-  it("asks for play since the first of the deposits", () => {
+  it("requires stakes since the first of the deposits in the window", () => {
     assert.deepStrictEqual(playNeeded(settings, of), { deposited: 1001, stakes: 501, since: start })
     assert.isUndefined(lowPlayWithdrawal(settings, of, 501))
     assert.strictEqual(severityOf(lowPlayWithdrawal(settings, of, 500)), "medium")
@@ -222,7 +222,7 @@ describe("lowPlayWithdrawal", () => {
     assert.deepInclude(lowPlayWithdrawal(settings, of, -7)?.details, { deposited: 1001, staked: 0, percent: 50 })
   })
 
-  it("asks for none after small, old or reversed deposits", () => {
+  it("requires no stakes after small, old or reversed deposits", () => {
     const later = caseOf([...of.before.toReversed(), payment("withdrawal", 1, 240)])
     assert.isUndefined(playNeeded(settings, later))
     const reversed = of.before.map((each) => ({ ...each, isReversed: each.amount === 400 }))
@@ -231,13 +231,13 @@ describe("lowPlayWithdrawal", () => {
     assert.isUndefined(playNeeded(settings, { ...of, factor: 0.99 }))
   })
 
-  it("may ask for more than was deposited", () => {
+  it("may require more stakes than was deposited", () => {
     const twice = withTerms("low_play_withdrawal", { threshold: 1000, percent: 200, windowHours: 240 })
     assert.deepInclude(playNeeded(twice, of), { stakes: 2002 })
   })
 })
 
-describe("all of them", () => {
+describe("all money alert rules", () => {
   const ofDeposits = [largeDeposit, structuring, depositVelocity]
   const ofWithdrawals = [largeWithdrawal, rapidInOut]
   const amount = fc.integer({ min: 1, max: 3_000_000 })
@@ -257,7 +257,7 @@ describe("all of them", () => {
     ...ofWithdrawals.map((rule) => rule(settings, of))
   ]
 
-  it("find nothing when they are off", () => {
+  it("raise nothing when they are disabled", () => {
     const off = settingsWith(Object.fromEntries(alertRules.map((rule) => [rule, { enabled: false }])))
     fc.assert(fc.property(anyDeposit, anyCase, (deposit, of) => {
       assert.deepStrictEqual(findings(off, deposit, of).filter((found) => found !== undefined), [])
@@ -265,7 +265,7 @@ describe("all of them", () => {
     }))
   })
 
-  it("are at least as severe as they are set to be, and say the same of the same", () => {
+  it("have at least the configured severity, and the same result for the same payments", () => {
     fc.assert(fc.property(anyDeposit, anyCase, (deposit, of) => {
       const all = findings(defaultSettings, deposit, of)
       assert.deepStrictEqual(findings(defaultSettings, deposit, of), all)
@@ -278,7 +278,7 @@ describe("all of them", () => {
     }))
   })
 
-  it("stop withdrawals when they are set to", () => {
+  it("stop withdrawals when they are configured to", () => {
     const stopping = settingsWith(Object.fromEntries(alertRules.map((rule) => [rule, { stopWithdrawals: true }])))
     const found = findings(stopping, depositOf([9_000_000]), caseOf([payment("withdrawal", 9_000_000, 0)]))
     assert.deepStrictEqual(found.map((each) => each?.stopsWithdrawals), [true, undefined, undefined, true, undefined])

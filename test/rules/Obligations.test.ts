@@ -3,6 +3,10 @@ import { type Acknowledge, acknowledgeStep } from "../../src/domain/limit/Acknow
 import { readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { noRules, type Rules } from "../../src/domain/jurisdiction/Rules.ts"
 import { noteObligations } from "../../src/domain/obligation/Obligations.ts"
+import { waiveStep } from "../../src/domain/limit/Waivers.ts"
+import { issueTokenStep } from "../../src/domain/player/AccountStatus.ts"
+import { depositStep } from "../../src/domain/payment/Payments.ts"
+import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import type { Accept, Context, Decision } from "../../src/domain/state/Decision.ts"
 import { limitBit } from "../../src/domain/state/Limits.ts"
@@ -32,8 +36,7 @@ const acknowledge = (player: Player, answer: Partial<Acknowledge>, now = noon) =
 const accepted = <Reply>(decision: Decision<Reply>): Accept<Reply> =>
   decision._tag === "Accept" ? decision : assert.fail(JSON.stringify(decision))
 
-const codeOf = (decision: ReturnType<typeof acknowledge>) =>
-  decision._tag === "Refuse" ? decision.error.code : undefined
+const codeOf = (decision: Decision<unknown>) => decision._tag === "Refuse" ? decision.error.code : undefined
 
 const setting = (player: Player, sent: object, now = noon) => {
   const changes = readLimitChanges(sent)
@@ -42,7 +45,7 @@ const setting = (player: Player, sent: object, now = noon) => {
 }
 
 describe("obligations", () => {
-  it("are written when first seen, once, and met with the change that meets them", () => {
+  it("are written once, when they are first due, and are met by the change that fulfils them", () => {
     const player = under({ required: [["max_daily_deposit"]] })
     const noted = noteObligations(player, context())
     assert.deepStrictEqual(
@@ -64,12 +67,12 @@ describe("obligations", () => {
     assert.deepStrictEqual(set.state.obligations, [])
   })
 
-  it("of a player without a jurisdiction are none, and cost no write", () => {
+  it("do not exist for a player without a jurisdiction, and cost no write", () => {
     assert.isNull(noteObligations(makePlayer(), context()).change)
     assert.deepStrictEqual(accepted(setting(makePlayer(), { max_daily_bet: 5 })).change?.obligations, [])
   })
 
-  it("gate what they say and nothing else", () => {
+  it("block the abilities that they name and no others", () => {
     const player = under({ required: [["max_balance"]], required_before: "deposit", prompt: true })
     const refused = (ability: "canLogin" | "canDeposit" | "canBet") => refuseAccount(player, ability, noon)?.details
     assert.deepStrictEqual(refused("canBet"), { reason: "obligation", obligations: ["required_limits"] })
@@ -81,7 +84,7 @@ describe("obligations", () => {
   })
 })
 
-describe("4.2 the question for limits", () => {
+describe("4.2 the prompt to set limits", () => {
   it("is answered by any deposit, loss or bet limit, or by declining", () => {
     const player = under({ prompt: true })
     const isAsked = (one: Player) => refuseAccount(one, "canDeposit", noon) !== undefined
@@ -99,7 +102,7 @@ describe("4.2 the question for limits", () => {
     assert.deepInclude(change?.audit[0], { action: "player.acknowledge", actor: "player:1" })
   })
 
-  it("cannot be declined when it is not asked, nor accepted", () => {
+  it("cannot be accepted, nor declined when it is not open", () => {
     assert.strictEqual(codeOf(acknowledge(makePlayer(), {})), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(acknowledge(under({ prompt: true }), { answer: "accept" })), "RESPONSIBLE_GAMING_RULE")
     const { state } = accepted(acknowledge(under({ prompt: true }), {}))
@@ -107,7 +110,7 @@ describe("4.2 the question for limits", () => {
   })
 })
 
-it("6.3: an answer names an open obligation of its kind, or none", () => {
+it("6.3: an answer names an open obligation of its kind, or no obligation", () => {
   const { state } = noteObligations(under({ prompt: true, required: [["max_balance"]] }), context())
   const idOf = (kind: string) => state.obligations.find((one) => one.kind === kind)?.id ?? assert.fail(kind)
   const [required, prompt] = [idOf("required_limits"), idOf("limit_prompt")]
@@ -115,6 +118,140 @@ it("6.3: an answer names an open obligation of its kind, or none", () => {
     assert.strictEqual(codeOf(acknowledge(state, { obligationId })), "RESPONSIBLE_GAMING_RULE")
   }
   assert.deepInclude(accepted(acknowledge(state, { obligationId: prompt })).reply, { obligationId: prompt })
+})
+
+describe("6.1 the terms of the operator", () => {
+  const terms = { ...noRules, terms: "2026-11" }
+  const accept = (player: Player, more: Partial<Acknowledge> = {}) =>
+    acknowledge(player, { kind: "terms", answer: "accept", textVersion: "2026-11", ...more })
+  const gatesOf = (player: Player) =>
+    (["canBet", "canDeposit", "canLogin"] as const).filter((one) => refuseAccount(player, one, noon) !== undefined)
+
+  it("block play and deposits until they are accepted in the current version", () => {
+    const player = makePlayer({ rules: terms, termsVersion: "2025-01" })
+    assert.deepStrictEqual(gatesOf(player), ["canBet", "canDeposit"])
+    for (const wrong of [{ textVersion: "2025-01" }, { textVersion: null }, { answer: "decline" as const }]) {
+      assert.strictEqual(codeOf(accept(player, wrong)), "RESPONSIBLE_GAMING_RULE")
+    }
+    const { change, state } = accepted(accept(player))
+    assert.deepStrictEqual([gatesOf(state), change?.settings?.termsVersion], [[], "2026-11"])
+    assert.strictEqual(codeOf(accept(state)), "RESPONSIBLE_GAMING_RULE")
+    assert.deepStrictEqual(gatesOf({ ...state, rules: { ...noRules, terms: "2026-12" } }), ["canBet", "canDeposit"])
+  })
+
+  it("are open for a player who has accepted no version, and absent where the operator has no terms", () => {
+    assert.deepStrictEqual(gatesOf(makePlayer({ rules: terms })), ["canBet", "canDeposit"])
+    assert.deepStrictEqual(gatesOf(makePlayer({ termsVersion: "2025-01" })), [])
+  })
+
+  it("are recorded also when they are accepted before they were noted as due", () => {
+    const { change } = accepted(accept(makePlayer({ rules: terms })))
+    assert.deepStrictEqual(change?.obligations.map(({ isNew, obligation: { kind, state } }) => [isNew, kind, state]), [
+      [true, "terms", "met"]
+    ])
+    assert.deepStrictEqual(change?.events.map(({ type }) => type), ["obligation.created", "obligation.met"])
+  })
+})
+
+describe("6.1 reviews", () => {
+  const reviews = { limits: "P6M", no_limits: "P1Y", funds_notice: "P1M" }
+  const registered = Date.UTC(2026, 0, 15, 12)
+  const monthsLater = (months: number) => Date.UTC(2026, months, 15, 12)
+  const reviewed = (more: Partial<Player> = {}, rules: Partial<Rules["reviews"]> = reviews) =>
+    makePlayer({
+      rules: { ...noRules, reviews: { ...noRules.reviews, ...rules } },
+      limitsReviewed: registered / 1000,
+      fundsNoticed: registered / 1000,
+      ...more
+    })
+  const limited = { limits: { max_daily_bet: 5 }, limitsSet: limitBit("max_daily_bet") }
+  const dueAt = (player: Player, now: number) =>
+    Object.fromEntries(noteObligations(player, context(now)).state.obligations.map(({ dueAt: at, kind }) => [kind, at]))
+
+  it("are due by time since the last one, sooner for a player with own limits, and block nothing", () => {
+    const notice = { funds_notice: monthsLater(1) }
+    assert.deepStrictEqual(dueAt(reviewed(limited), monthsLater(1) - 1), {})
+    assert.deepStrictEqual(dueAt(reviewed(limited), monthsLater(6) - 1), notice)
+    assert.deepStrictEqual(dueAt(reviewed(limited), monthsLater(7)), { ...notice, limit_review: monthsLater(6) })
+    for (const none of [{}, { limits: { max_daily_bet: 5 } }]) {
+      assert.deepStrictEqual(dueAt(reviewed(none), monthsLater(12) - 1), notice)
+      assert.deepStrictEqual(dueAt(reviewed(none), monthsLater(12)), { ...notice, limit_review: monthsLater(12) })
+    }
+    assert.deepStrictEqual(dueAt(makePlayer(limited), monthsLater(90)), {})
+    const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
+    for (const ability of ["canBet", "canDeposit", "canLogin"] as const) {
+      assert.isUndefined(refuseAccount(state, ability, monthsLater(7)))
+    }
+  })
+
+  it("are met by their own answers when they are due, and their period begins anew", () => {
+    const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
+    const answered = (kind: Acknowledge["kind"], answer: Acknowledge["answer"], player = state) =>
+      acknowledge(player, { kind, answer }, monthsLater(7))
+    for (const [kind, answer] of [["limit_review", "stop"], ["funds_notice", "decline"]] as const) {
+      assert.strictEqual(codeOf(answered(kind, answer)), "RESPONSIBLE_GAMING_RULE", kind)
+    }
+    for (const answer of ["accept", "decline"] as const) {
+      const next = accepted(answered("limit_review", answer)).state
+      assert.deepStrictEqual(next.obligations.map(({ kind }) => kind), ["funds_notice"])
+      assert.strictEqual(codeOf(answered("limit_review", answer, next)), "RESPONSIBLE_GAMING_RULE")
+      assert.strictEqual(dueAt(next, monthsLater(13))["limit_review"], monthsLater(13))
+    }
+    const noticed = accepted(answered("funds_notice", "accept")).state
+    assert.strictEqual(dueAt(noticed, monthsLater(8))["funds_notice"], monthsLater(8))
+  })
+
+  it("stay open when the player removes the limits, and the next one is due later", () => {
+    const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
+    const without = { ...state, limits: {}, limitsSet: 0 }
+    assert.isNull(noteObligations(without, context(monthsLater(7))).change)
+  })
+
+  it("are noted at a sign-in, a launch for money and a deposit, and written once", () => {
+    const player = reviewed(limited, { limits: "P6M" })
+    const now = monthsLater(7)
+    const launch = (mode: "real" | "demo") =>
+      launchStep({ gameId: 1, providerId: 1, mode, platform: null, ip: null })(player, context(now))
+    const paid = { amount: 5, externalReference: "d", methodCode: null, method: null, info: null, notes: null }
+    const deposited = depositStep(paid)(player, context(now))
+    for (const decision of [issueTokenStep()(player, context(now)), launch("real"), deposited]) {
+      const { change, idsUsed, state } = accepted<unknown>(decision)
+      assert.deepStrictEqual(state.obligations.map(({ kind }) => kind), ["limit_review"])
+      const [{ obligation } = assert.fail()] = change?.obligations ?? []
+      assert.deepInclude(obligation, { kind: "limit_review", dueAt: monthsLater(6) })
+      // ids of everything that is written are of this decision
+      assert.isBelow(obligation.id, 100 + idsUsed)
+      assert.isNull(accepted<unknown>(issueTokenStep()(state, context(now))).change)
+    }
+    assert.deepStrictEqual(accepted(launch("demo")).change?.obligations, [])
+  })
+})
+
+describe("6.4 staff waive an obligation", () => {
+  const { state } = noteObligations(under({ prompt: true, required: [["max_balance"]] }), context())
+  const waive = (player: Player, kind: string, now = noon + hour) => {
+    const obligationId = player.obligations.find((one) => one.kind === kind)?.id ?? 0
+    return waiveStep({ obligationId, reason: "asked", actor: "staff:1" })(player, context(now))
+  }
+
+  it("with its block removed and a reason, and without an event that it was met", () => {
+    const { change, state: next } = accepted(waive(state, "limit_prompt"))
+    assert.deepStrictEqual(
+      change?.obligations.map(({ isNew, obligation }) => [isNew, obligation.kind, obligation.state, obligation.metAt]),
+      [[false, "limit_prompt", "waived", null]]
+    )
+    assert.isUndefined(refuseAccount(next, "canDeposit", noon + hour))
+    assert.deepStrictEqual(next.obligations.map(({ kind }) => kind), ["required_limits"])
+    assert.deepStrictEqual(change?.events, [])
+    assert.deepInclude(change?.audit[0], { action: "obligation.waive", actor: "staff:1", reason: "asked" })
+    assert.isNull(noteObligations(next, context(noon + day)).change)
+  })
+
+  it("but not required limits, and no obligation that is not open", () => {
+    for (const kind of ["required_limits", "nothing"]) {
+      assert.strictEqual(codeOf(waive(state, kind)), "RESPONSIBLE_GAMING_RULE")
+    }
+  })
 })
 
 describe("4.3 a raise that has to be confirmed", () => {
@@ -125,7 +262,7 @@ describe("4.3 a raise that has to be confirmed", () => {
     acknowledge(one, { kind: "limit_raise", field: "max_daily_deposit", ...sent }, now)
   const from = noon + day
 
-  it("is in force with the answer, from its time until it is gone", () => {
+  it("comes into force with the player's confirmation, between its due time and its expiry", () => {
     assert.strictEqual(codeOf(answer(raised, { answer: "accept" }, from - 1)), "RESPONSIBLE_GAMING_RULE")
     for (const now of [from, from + 7 * day - 1]) {
       const { state } = accepted(answer(raised, { answer: "accept" }, now))
@@ -139,13 +276,13 @@ describe("4.3 a raise that has to be confirmed", () => {
     assert.deepStrictEqual([state.limits.max_daily_deposit, state.pendingLimits], [100, []])
   })
 
-  it("takes no other answer, and none for a limit that does not wait", () => {
+  it("accepts no other answer, and no answer for a limit without a pending raise", () => {
     assert.strictEqual(codeOf(answer(raised, { answer: "stop" }, from)), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: "max_daily_bet" }, from)), "NOT_FOUND")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: null }, from)), "NOT_FOUND")
   })
 
-  it("removes the limit where that was asked for", () => {
+  it("removes the limit where the request was a removal", () => {
     const removed = accepted(setting(player, { max_daily_deposit: null })).state
     assert.isUndefined(accepted(answer(removed, { answer: "accept" }, from)).state.limits.max_daily_deposit)
   })

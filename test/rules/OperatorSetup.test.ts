@@ -12,7 +12,7 @@ const whole: OperatorParts = {
 }
 
 describe("missingSteps", () => {
-  it("names every step of a new operator in order, and none of a whole one", () => {
+  it("names every setup step of a new operator in order, and none of a complete operator", () => {
     assert.deepStrictEqual(
       [
         missingSteps({ keys: 0, webhooks: 0, payment_methods: 0, games: 0, first_call_at: null }),
@@ -22,7 +22,7 @@ describe("missingSteps", () => {
     )
   })
 
-  it("names a step taken back, before later ones that are done", () => {
+  it("names a step that was undone, also before later steps that are done", () => {
     assert.deepStrictEqual(missingSteps({ ...whole, keys: 0 }), ["key"])
     assert.deepStrictEqual(missingSteps({ ...whole, webhooks: 0, first_call_at: null }), ["webhook", "first_call"])
   })

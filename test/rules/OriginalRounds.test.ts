@@ -41,7 +41,7 @@ const rotate = (runner: RuleRunner, name: string, clientSeed?: string) => {
 }
 
 describe("a play", () => {
-  it("takes the stake and pays in one change, in a round of its own", () => {
+  it("debits the stake and pays the win in one change, in a round of its own", () => {
     const runner = runnerOf()
     const { balance, bonusBalance, entries, fairness, round, walletSeq } = play(runner, betPaying(100, 250))
     assert.deepStrictEqual([balance, bonusBalance, walletSeq], [1150, 0, 1])
@@ -65,7 +65,7 @@ describe("a play", () => {
     assert.strictEqual(runner.player().counters.lossDay, -150)
   })
 
-  it("draws what the recipe draws from seeds and nonce, for every original", () => {
+  it("draws what the documented derivation gives for seeds and nonce, for every original", () => {
     const params = new Map<string, JsonObject>([
       ["dice", { direction: "under", target: 50 }],
       ["limbo", { target: 2 }],
@@ -87,7 +87,7 @@ describe("a play", () => {
     checkLedger(runner.store, [makePlayer({ real: 100_000 })])
   })
 
-  it("asks the store for seeds once, and remembers them until the player rests", () => {
+  it("queries the seeds once, and keeps them in memory until the actor is passivated", () => {
     const runner = runnerOf()
     runner.forget()
     const before = runner.lookUps
@@ -98,7 +98,7 @@ describe("a play", () => {
     assert.strictEqual(runner.lookUps - before, 2)
   })
 
-  it("does nothing while there are no seeds, or while the seed is closed", () => {
+  it("changes nothing while there are no seeds, or while the seed is closed", () => {
     const runner = new RuleRunner([makePlayer()])
     assert.strictEqual(runner.accept(playStep(playOf(betPaying(1, 0)), openChance))._tag, "NoSeeds")
     runner.accept(startSeedsOf("a"))
@@ -111,19 +111,19 @@ describe("a play", () => {
 describe("a refused play", () => {
   const refusals: ReadonlyArray<readonly [what: string, code: string, Partial<Player>, stake?: number]> = [
     ["a locked account", "PLAYER_RESTRICTED", { status: "locked" }],
-    ["betting that is off", "PLAYER_RESTRICTED", { restrictions: { ...noRestrictions, canBet: false } }],
+    ["betting switched off", "PLAYER_RESTRICTED", { restrictions: { ...noRestrictions, canBet: false } }],
     ["an exclusion", "PLAYER_RESTRICTED", { exclusion: { type: "time_out", since: 0, until: null } }],
     ["the limit on a bet", "LIMIT_EXCEEDED", { limits: { max_single_bet: 99 } }],
     ["the limit of the casino", "LIMIT_EXCEEDED", { limits: { casino_max_daily_bet: 99 } }],
     ["the limit on losses", "LIMIT_EXCEEDED", { limits: { max_daily_loss: 99 } }],
     ["the cap of a bonus", "BONUS_INVALID", { bonus: 50, activeBonus: makeBonus({ maxBet: 99 }) }],
     ["too little money", "INSUFFICIENT_FUNDS", { real: 99 }],
-    ["bonus money that may not be staked on it", "INSUFFICIENT_FUNDS", {
+    ["bonus money that may not be staked on the game", "INSUFFICIENT_FUNDS", {
       real: 0,
       bonus: 500,
       activeBonus: makeBonus({ contributions: { [slot.id]: 0 } })
     }],
-    ["money that is owed", "INSUFFICIENT_FUNDS", { real: -1, bonus: 500, activeBonus: makeBonus() }],
+    ["a negative balance", "INSUFFICIENT_FUNDS", { real: -1, bonus: 500, activeBonus: makeBonus() }],
     ["a balance that could become too large", "VALIDATION_FAILED", { real: 999_999_999_000_001 }]
   ]
   for (const [what, code, player] of refusals) {
@@ -138,7 +138,7 @@ describe("a refused play", () => {
     })
   }
 
-  it("is refused the same whatever the outcome would be", () => {
+  it("is refused in the same way whatever the outcome would have been", () => {
     const answers = [0, 1_000_000].map((payout) =>
       runnerOf({ real: 999_999_999_500_000 }).refuse(playStep(playOf(betPaying(100, payout)), openChance))
     )
@@ -150,7 +150,7 @@ describe("bonus money", () => {
   const withBonus = (bonus: Parameters<typeof makeBonus>[0], player: Partial<Player> = {}) =>
     runnerOf({ real: 40, bonus: 100, activeBonus: makeBonus(bonus), ...player })
 
-  it("is not lost while the round that holds the last of it is undecided", () => {
+  it("is not lost while the round with its last stake is undecided", () => {
     const won = withBonus({})
     play(won, betPaying(140, 140))
     assert.deepInclude(won.player(), { real: 40, bonus: 100 })
@@ -161,7 +161,7 @@ describe("bonus money", () => {
     assert.strictEqual(lost.store.tables().bonuses.get(501)?.result, "lost")
   })
 
-  it("is converted when the stake meets the requirement, with its part of the win and within its cap", () => {
+  it("is converted when the stake meets the wagering requirement, with the bonus part of the win, up to the cap", () => {
     const runner = withBonus({ wagerRequirement: 100, maxConversion: 30 })
     const { entries, balance, bonusBalance } = play(runner, betPaying(100, 200))
     assert.deepStrictEqual(entries.map(({ amount, type, wallet }) => [wallet, type, amount]), [
@@ -179,7 +179,7 @@ describe("bonus money", () => {
 })
 
 describe("a rotation", () => {
-  it("reveals the seed that was used, takes the promised one into use and promises another", () => {
+  it("reveals the used server seed, activates the next one and commits to another", () => {
     const runner = runnerOf()
     play(runner, betPaying(1, 0))
     play(runner, betPaying(1, 0), "mine")
@@ -204,7 +204,7 @@ describe("a rotation", () => {
     assert.deepStrictEqual(stored, [[true, true], [false, false], [false, false]])
   })
 
-  it("needs seeds; existing seeds are kept", () => {
+  it("needs existing seeds; a start of seeds keeps existing ones", () => {
     const runner = new RuleRunner([makePlayer()])
     const command = { fresh: sealedSeedOf("b"), clientSeed: undefined }
     assert.strictEqual(runner.accept(rotateSeedsStep(command, openChance))._tag, "NoSeeds")
@@ -218,7 +218,7 @@ describe("a rotation", () => {
 
 // Method: any sequence of plays, refused plays and rotations, with the player in memory or passivated.
 describe("nonces", () => {
-  it("are used once each, in order, whatever comes between", () => {
+  it("are used once each, in order, whatever happens between two plays", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.array(FastCheck.constantFrom("play", "refused", "rotate", "forget"), { maxLength: 40 }),
       (commands) => {

@@ -41,7 +41,7 @@ const withWithdrawal = (status: PaymentStatus = "new") => {
 const eventsOf = (runner: RuleRunner) => runner.store.tables().events.map(({ type }) => type)
 
 describe("transitionStep", () => {
-  it("allows these edges and no others", () => {
+  it("allows the documented transitions and no others", () => {
     const allowed: { readonly [status in PaymentStatus]: ReadonlyArray<PaymentTransitionName> } = {
       new: ["approve", "reject", "cancel"],
       allowed: ["pay", "reject"],
@@ -73,7 +73,7 @@ describe("transitionStep", () => {
     assert.deepInclude(runner.refuse(step(id, "chargeback")).details, { is_reversed: true })
   })
 
-  it("approval and payout move no money and are dated", () => {
+  it("approval and payout move no money and record their times", () => {
     const { runner, id } = withWithdrawal()
     runner.now = noon + minute
     assert.deepInclude(runner.accept(step(id, "approve")), {
@@ -122,7 +122,7 @@ describe("transitionStep", () => {
     ])
   })
 
-  it("a rejection returns the money and emits its reason", () => {
+  it("a rejection returns the money and emits an event with the reason", () => {
     for (const status of ["new", "allowed"] as const) {
       const { runner, id } = withWithdrawal(status)
       const rejected = runner.accept(step(id, "reject", { reason: "name differs" }))
@@ -193,7 +193,7 @@ describe("transitionStep", () => {
     assert.strictEqual(runner.player().real, maxBalance)
   })
 
-  it("spending beside it counts towards the threshold; an objection to the actor refuses", () => {
+  it("the player's other payments count towards the second-approval threshold; a distrusted approver is refused", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 400, beside: 1 }
     const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const
@@ -209,7 +209,7 @@ describe("transitionStep", () => {
     assert.strictEqual(other.runner.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
   })
 
-  it("above the threshold two different people approve", () => {
+  it("a payment above the threshold needs the approval of two different people", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 399 }
     /** Judged with the facts for these approvers. */
@@ -244,7 +244,7 @@ describe("transitionStep", () => {
     }
   })
 
-  it("finds only payments of the player", () => {
+  it("a payment of another player is not found", () => {
     const { runner, id } = withWithdrawal()
     assert.strictEqual(runner.refuse(step(id, "approve"), 2).code, "NOT_FOUND")
     assert.strictEqual(runner.refuse(step(999_999, "approve")).code, "NOT_FOUND")
@@ -384,7 +384,7 @@ describe("payments as a whole", () => {
   // Goal: for any order of operations by operators and staff, balances are deposits less held and paid-out amounts, holds end once, and
   // each answer follows from sums alone. Method: random histories of two players, passivated at random, against
   // the model.
-  it("the money is where the payments say", () => {
+  it("balances and held amounts agree with the payments' states", () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), fc.infiniteStream(fc.boolean()), (commands, forgets) => {
         const beginning = [1, 2].map((id) => makePlayer({ id, real: 0 }))

@@ -61,7 +61,7 @@ describe("a deposit", () => {
   })
 
   // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
-  it("is checked in one order", () => {
+  it("is checked in a fixed order", () => {
     const rights: ReadonlyArray<
       readonly [code: string, reason: string | null, settings: Partial<Player>, Partial<Deposit>]
     > = [
@@ -100,7 +100,7 @@ describe("a deposit", () => {
   })
 
   // Goal: no statement of its own before the commit, and no refusal without a look-up.
-  it("takes its reference for new, and asks for it before it refuses", () => {
+  it("is decided as if its reference were new, and queries the reference before a refusal", () => {
     const unasked = { now: noon, firstId: 100, known: undefined }
     assert.strictEqual(deposit("ref", 500)(makePlayer(), unasked)._tag, "Accept")
     const asked = deposit("ref", 500)(makePlayer({ status: "locked" }), unasked)

@@ -20,7 +20,7 @@ const entry = (
 
 const isPlay = (line: PlayEntry | string) => typeof line === "string" ? undefined : line
 
-it("play at one game becomes one line with its rounds, stakes and wins, less what was taken back", () => {
+it("play at one game is one line with its rounds, stakes and wins, less rolled-back amounts", () => {
   const lines: readonly [PlayEntry, ...ReadonlyArray<PlayEntry>] = [
     entry(58, "casino_win", 900, { round: "c" }),
     entry(57, "casino_bet", -300, { round: "c" }),
@@ -36,7 +36,7 @@ it("play at one game becomes one line with its rounds, stakes and wins, less wha
   }])
 })
 
-it("anything in between, another game or a pause begins another line", () => {
+it("another entry in between, another game or a pause begins a new line", () => {
   const lines = [
     entry(500, "casino_bet", -5),
     "deposit",
@@ -51,7 +51,7 @@ it("anything in between, another game or a pause begins another line", () => {
   )
 })
 
-it("folds hold every line once, in order, and the money of all of them", () => {
+it("folded lines contain every entry once, in order, and the sums of all entries", () => {
   const line = fc.record({
     at: fc.nat(1000),
     gameId: fc.constantFrom(1, 2),

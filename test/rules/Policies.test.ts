@@ -45,9 +45,9 @@ for (const remembers of [true, false]) {
       count !== 0
     )
 
-  describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`settlement policies, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
     describe("a rollback of a bet whose round was paid", () => {
-      it("is refused, or done, as the policy says", () => {
+      it("is refused or done, depending on the policy", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 250)))
@@ -61,7 +61,7 @@ for (const remembers of [true, false]) {
     describe("a win that belongs to the round of its bet", () => {
       const ofBet = { ofBet: true }
 
-      it("is paid there, whatever game and round it names", () => {
+      it("is paid in that round, whatever game and round the win names", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(bet("c", 100, { roundId: "other" })))
@@ -75,7 +75,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(does(win("w", "b", 251, elsewhere))).code, "DUPLICATE_TRANSACTION")
       })
 
-      it("is refused without its bet, and for one of another player", () => {
+      it("is refused without a bet, and for another player's bet", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)), 2)
         for (const target of ["b", "never"]) {
@@ -90,7 +90,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a rollback of a rollback", () => {
-      it("takes the stake again, whatever the balance, and as often as it is given back", () => {
+      it("debits the stake again, even below a zero balance, after each rollback of the bet", () => {
         const runner = makeRunner(makePlayer({ real: 100 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(rollback("k", "b", forced)))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
       })
 
-      it("takes the stake from the bonus, which is short of what was spent, and counts the wagering again", () => {
+      it("debits the stake from the bonus, records what the bonus is short of, and counts the wagering again", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))
@@ -132,7 +132,7 @@ for (const remembers of [true, false]) {
         assert.deepInclude(runner.player().activeBonus, { wagered: 130, short: 30 })
       })
 
-      it("gives back no more of bonus money than was left, as often as it is given back", () => {
+      it("never increases the bonus money, however often the bet is rolled back and reinstated", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))
@@ -146,7 +146,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().bonus, 30)
       })
 
-      it("is refused where it gave back no bet, and ignored where it moved nothing", () => {
+      it("is refused where that rollback was of no bet, and ignored where it moved no money", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 10)))
@@ -163,7 +163,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a win that names its round", () => {
-      it("is paid by what funded the bets that stand", () => {
+      it("is paid to the wallets in proportion to their stakes in bets that were not rolled back", () => {
         const runner = makeRunner(makePlayer({ real: 40, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 80)))
         assert.deepInclude(runner.accept(does(win("w", null, 50))), { realAmount: 25, bonusAmount: 25 })
@@ -171,7 +171,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(does(win("w", "b", 50))).code, "DUPLICATE_TRANSACTION")
       })
 
-      it("needs a bet, and says whether none came or all were rolled back", () => {
+      it("is refused without a bet, saying whether no bet came or all were rolled back", () => {
         const runner = makeRunner(makePlayer())
         assert.deepInclude(runner.refuse(does(win("w", null, 50))), {
           code: "BET_NOT_FOUND",
@@ -195,46 +195,6 @@ for (const remembers of [true, false]) {
         })
         assert.strictEqual(runner.accept(does(win("w", null, 50, paying))).realAmount, 50)
       })
-
-      it("is paid in a round from before its bets were counted", () => {
-        const runner = makeRunner(makePlayer({ real: 1000 }))
-        runner.accept(does(bet("b", 100)))
-        const old = { ...roundOf(runner)!, openBets: null }
-        runner.ask((player) => ({
-          _tag: "Accept",
-          state: { ...player, rounds: { hashes: [], items: [] } },
-          reply: undefined,
-          change: {
-            entries: [],
-            transactions: [],
-            rounds: [{ round: old, isNew: false }],
-            payments: [],
-            sessions: [],
-            endedSessions: [],
-            bonuses: [],
-            redemptions: [],
-            originalRounds: [],
-            seeds: [],
-            settings: null,
-            events: [],
-            audit: [],
-            notes: [],
-            obligations: [],
-            acknowledgements: [],
-            replies: [],
-            signatures: [],
-            counts: [],
-            visits: []
-          },
-          idsUsed: 0
-        }))
-        assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
-        runner.accept(does(bet("c", 100)))
-        runner.accept(does(rollback("k", "c", forced)))
-        assert.deepInclude(roundOf(runner), { openBets: null, closed: false })
-        runner.accept(does(win("v", "b", 0, { closesRound: "when_settled" })))
-        assert.deepInclude(roundOf(runner), { openBets: null, closed: false })
-      })
     })
 
     describe("a win before its bet", () => {
@@ -257,7 +217,7 @@ for (const remembers of [true, false]) {
         })
       }
 
-      it("of a bet of another kind, game, round or player is refused all the same", () => {
+      it("is refused when the named bet is of another kind, game, round or player", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 10)))
@@ -297,7 +257,7 @@ for (const remembers of [true, false]) {
         assert.deepStrictEqual(roundsCounted(runner), [[Math.floor(noon / day), false, 1]])
       })
 
-      it("is closed by a rollback that says so", () => {
+      it("is closed by a rollback with the closing flag", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 10)))
         runner.accept(does(bet("c", 10)))
@@ -305,7 +265,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(rollback("l", "c", { closesRound: true }))).roundState, "closed")
       })
 
-      it("when settled is closed while none of its bets is open", () => {
+      it("is closed whenever none of its bets is open, for vendors that close rounds when settled", () => {
         const runner = makeRunner(makePlayer())
         const live = {
           ...policyOf({ settledBets: "roll_back", closedRounds: "accept" }),
@@ -325,10 +285,10 @@ for (const remembers of [true, false]) {
       })
     })
 
-    describe("a bet or a win with a tombstone", () => {
+    describe("a bet or a win after its own rollback", () => {
       const ignoring = policyOf({ afterTombstone: "ignore" })
 
-      it("is refused, or answered as ignored and not remembered", () => {
+      it("is refused, or answered as ignored and not stored, depending on the policy", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(rollback("k", "b")))
         runner.accept(does(rollback("l", "w")))
@@ -353,7 +313,7 @@ for (const remembers of [true, false]) {
       })
     })
 
-    describe("a known id", () => {
+    describe("a message with a known transaction id", () => {
       const kinds = {
         "another amount": bet("b", 101),
         "another currency": bet("b", 100, { currency: "USD" }),
@@ -367,7 +327,7 @@ for (const remembers of [true, false]) {
         kind: ["another amount", "another currency", "another round", "another game"]
       }
       for (const measure of ["content", "round", "kind"] as const) {
-        it(`is the same message by ${measure}, of the same player`, () => {
+        it(`is a replay if it agrees by ${measure} and is of the same player`, () => {
           const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
           runner.accept(does(bet("b", 100)))
           const { policy } = policyOf({ sameMessage: measure })
@@ -386,7 +346,7 @@ for (const remembers of [true, false]) {
         })
       }
 
-      it("says what its message did first, and when", () => {
+      it("is answered with the first outcome and its time", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(rollback("t", "never")))
@@ -409,7 +369,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("an adjustment", () => {
-      it("credits a win, debits what it may, and counts as won or lost", () => {
+      it("credits, or debits up to the balance, and counts in the loss limit", () => {
         const runner = makeRunner(makePlayer({ real: 100, status: "locked", limits: { max_daily_loss: 1 } }))
         assert.deepInclude(runner.accept(does(adjustment("a", 30))), {
           status: "processed",
@@ -425,14 +385,14 @@ for (const remembers of [true, false]) {
         assert.deepInclude(roundOf(runner), { isLive: null, openBets: 0, closed: false })
       })
 
-      it("is refused in another currency, of a game that is not there, and of another's provider", () => {
+      it("is refused in another currency, for an unknown game, and for a player unknown to the provider", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2, providerIds: [] }))
         assert.strictEqual(runner.refuse(does(adjustment("a", 1, { currency: "USD" }))).code, "VALIDATION_FAILED")
         assert.strictEqual(runner.refuse(does(adjustment("a", 1, { game: unknownGame }))).code, "NOT_FOUND")
         assert.strictEqual(runner.refuse(does(adjustment("a", 1)), 2).code, "NOT_FOUND")
       })
 
-      it("is taken back whole, counted as of its game", () => {
+      it("is rolled back entirely, and counted for the game it named", () => {
         const runner = makeRunner(makePlayer({ real: 50 }))
         const live = { game: roulette, ...forced }
         runner.accept(does(adjustment("a", 30, live)))
@@ -444,7 +404,7 @@ for (const remembers of [true, false]) {
         assert.isTrue(runner.store.tables().sums.every(({ isLive }) => isLive))
       })
 
-      it("is looked at where it is large, as a win is", () => {
+      it("raises an alert where it is large, as a win does", () => {
         const runner = makeRunner(makePlayer())
         const amount = examinedAbove + 1
         const terms = { above: amount - 1, severity: "high" as const, stopsWithdrawals: true }
@@ -455,8 +415,8 @@ for (const remembers of [true, false]) {
       })
     })
 
-    describe("a list", () => {
-      it("holds every kind of message, and settles all or nothing", () => {
+    describe("a list of messages", () => {
+      it("may hold every kind of message, and is settled entirely or not at all", () => {
         const runner = makeRunner(makePlayer())
         const list = [
           bet("b", 100, paying),
@@ -493,7 +453,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().real, 925)
       })
 
-      it("of rollbacks of rollbacks asks the store a fixed number of times", () => {
+      it("with many rollbacks of rollbacks makes a fixed number of store queries", () => {
         const runner = new RuleRunner([makePlayer()], () => true)
         const numbers = Array.from({ length: 12 }, (_, number) => number)
         runner.accept(doesAll(...numbers.map((n) => bet(`b${n}`, 10, { roundId: `${n}` }))))
@@ -516,7 +476,7 @@ for (const remembers of [true, false]) {
 }
 
 describe("bonus money to stake", () => {
-  it("is what a running bonus has for a game that counts towards it", () => {
+  it("is the balance of an active bonus, for a game that counts towards its wagering", () => {
     const player = makePlayer({ bonus: 70, activeBonus: makeBonus({ contributions: { [roulette.id]: 0 } }) })
     assert.strictEqual(stakeableBonus(player, slot), 70)
     assert.strictEqual(stakeableBonus(player, roulette), 0)

@@ -5,6 +5,7 @@ import { applyDueChanges } from "../../src/domain/limit/DueChanges.ts"
 import { initialLimits } from "../../src/domain/limit/DefaultLimits.ts"
 import { type LimitsOutcome, readLimitChanges, setLimitsStep } from "../../src/domain/limit/LimitChanges.ts"
 import { acknowledgeStep } from "../../src/domain/limit/Acknowledgements.ts"
+import { applyRulesStep } from "../../src/domain/limit/CappedLimits.ts"
 import { limitsResource } from "../../src/domain/limit/LimitUsage.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
@@ -77,7 +78,7 @@ describe("4.3 raises of limits", () => {
   const fromOf = (raise: Partial<Rules["limits"]["raise"]>, now?: number) =>
     waiting(raise, now).state.pendingLimits[0]?.effectiveAt
 
-  it("wait for the longer of the operator's hours and the jurisdiction's time", () => {
+  it("wait for the longer of the operator's hours and the jurisdiction's waiting period", () => {
     assert.strictEqual(fromOf({ wait: null }), noon + 24 * hour)
     assert.strictEqual(fromOf({ wait: "PT2H" }), noon + 24 * hour)
     assert.strictEqual(fromOf({ wait: "P7D" }), noon + 7 * day)
@@ -92,7 +93,7 @@ describe("4.3 raises of limits", () => {
     assert.strictEqual(fromOf({ wait: "PT72H", until_period_ends: true }, friday), friday + 3 * day)
   })
 
-  it("that have to be confirmed are never in force by themselves, and are gone when nobody confirms them", () => {
+  it("that need confirmation never come into force without it, and expire unconfirmed", () => {
     const { reply, state } = waiting({ wait: "PT24H", confirm: true, confirm_within: "P7D" })
     const [pending] = reply.resource.pending_changes
     assert.deepInclude(pending, {
@@ -101,8 +102,12 @@ describe("4.3 raises of limits", () => {
       confirm_until: "2026-11-26T12:00:00.000Z"
     })
     const later = noon + 2 * day
-    assert.isNull(applyDueChanges(state, context(later)).change)
-    const repeated = accepted(setting(state, { max_weekly_deposit: 200 }, later))
+    // 12.3: that it can be confirmed is told once
+    const told = applyDueChanges(state, context(later))
+    assert.deepStrictEqual(told.change?.events.map(({ type }) => type), ["limit.raise_confirmable"])
+    assert.deepStrictEqual([told.change?.audit, told.state.limits], [[], state.limits])
+    assert.isNull(applyDueChanges(told.state, context(later)).change)
+    const repeated = accepted(setting(told.state, { max_weekly_deposit: 200 }, later))
     assert.deepStrictEqual(repeated.reply.resource.limits.max_weekly_deposit, 100)
     const gone = applyDueChanges(state, context(noon + 8 * day)).state
     assert.deepStrictEqual([gone.limits.max_weekly_deposit, gone.pendingLimits], [100, []])
@@ -118,7 +123,7 @@ describe("4.3 raises of limits", () => {
 describe("limits.caps", () => {
   const caps = limitsOf({ caps: { max_monthly_deposit: 1000, max_daily_bet: 300 } })
 
-  it("4.1: nobody sets more, or removes it once set", () => {
+  it("4.1: a limit above the cap is refused, and so is the removal of a limit with a cap", () => {
     const player = under(caps)
     assert.deepInclude(refusalOf(setting(player, { max_monthly_deposit: 1001 })), { code: "VALIDATION_FAILED" })
     const set = accepted(setting(player, { max_monthly_deposit: 1000 })).state
@@ -129,7 +134,7 @@ describe("limits.caps", () => {
     assert.strictEqual(setting(player, { max_monthly_deposit: null })._tag, "Accept")
   })
 
-  it("bind who has set nothing, without counting as set", () => {
+  it("apply to a player without a limit, and are not shown as the player's limit", () => {
     const player = under(caps)
     const refused = refusalOf(depositing(player, 1001))
     assert.deepInclude(refused?.details, { limit: "max_monthly_deposit", value: 1000 })
@@ -138,13 +143,28 @@ describe("limits.caps", () => {
     assert.isNull(accepted(setting(player, {})).reply.resource.limits.max_monthly_deposit)
   })
 
-  it("4.1: lower at once what a player has above one that is new", () => {
+  it("4.1: a new cap lowers a higher limit and a pending raise once, audited with the profile as the actor", () => {
+    const own = { max_monthly_deposit: 5000, max_daily_bet: 200 }
+    const raise = { field: "max_daily_bet" as const, value: 900, effectiveAt: noon }
+    const player = under(caps, { limits: own, limitsSet: limitBit("max_monthly_deposit"), pendingLimits: [raise] })
+    const { change, state } = applyRulesStep(player, context())
+    assert.deepStrictEqual([state.limits, state.pendingLimits], [{ max_monthly_deposit: 1000, max_daily_bet: 300 }, []])
+    assert.deepInclude(change?.audit[0], {
+      actor: "profile",
+      action: "player.limits",
+      before: { limits: { max_daily_bet: 900, max_monthly_deposit: 5000 } },
+      after: { limits: { max_daily_bet: 300, max_monthly_deposit: 1000 } }
+    })
+    assert.isNull(applyRulesStep(state, context()).change)
+  })
+
+  it("4.1: a new cap applies to a higher limit of a player at once", () => {
     const player = under(caps, { limits: { max_monthly_deposit: 5000 }, limitsSet: limitBit("max_monthly_deposit") })
     assert.strictEqual(accepted(setting(player, {})).reply.resource.limits.max_monthly_deposit, 1000)
     assert.deepInclude(refusalOf(depositing(player, 1001))?.details, { value: 1000 })
   })
 
-  it("hold at registration, where the lower of the chosen and the operator's limit is taken", () => {
+  it("apply at registration, where the lower of the player's and the operator's limit is set", () => {
     const rules = { ...noRules, ...caps }
     const chosen = (sent: Sent) => {
       const changes = readLimitChanges(sent)
@@ -170,7 +190,7 @@ describe("4.1 required limits", () => {
   const required = limitsOf({ required: [[...deposits], ["max_balance"]], required_before: "play" })
   const gate = { reason: "obligation", obligations: ["required_limits"] }
 
-  it("gate play until each group has one; the operator's defaults do not count", () => {
+  it("block play until each group has one set by the player; the operator's defaults do not count", () => {
     const player = under(required, { limits: { max_daily_deposit: 10_000, max_balance: 90_000 } })
     for (
       const decision of [
@@ -187,12 +207,12 @@ describe("4.1 required limits", () => {
     assert.isUndefined(refusalOf(placing(whole, 1)))
   })
 
-  it("gate deposits too where they are required before a deposit", () => {
+  it("block deposits too where they are required before a deposit", () => {
     const player = under(limitsOf({ required: [["max_balance"]], required_before: "deposit" }))
     assert.deepStrictEqual(refusalOf(depositing(player, 1))?.details, gate)
   })
 
-  it("the only one of a group cannot be removed, one of two can", () => {
+  it("cannot be removed when a limit is the only one of its group", () => {
     const player = under(required)
     const set = accepted(setting(player, { max_daily_deposit: 5, max_weekly_deposit: 6, max_balance: 7 })).state
     assert.strictEqual(refusalOf(setting(set, { max_balance: null }))?.code, "RESPONSIBLE_GAMING_RULE")
@@ -211,7 +231,7 @@ describe("4.6 caps on stakes", () => {
   const stakes = { stakes: [{ categories: ["slots"], amount: 500, under_age: 25, amount_under: 200 }] }
   const born = (date: string) => under(stakes, { real: 10_000, birthDay: dayNumber(date) })
 
-  it("count by category and age, from midnight of the birthday on", () => {
+  it("apply by category and age, from midnight of the birthday on", () => {
     const player = born("2001-11-19")
     const refused = refusalOf(placing(player, 201))
     assert.deepInclude(refused, { code: "LIMIT_EXCEEDED" })
@@ -223,7 +243,7 @@ describe("4.6 caps on stakes", () => {
     assert.isUndefined(refusalOf(placing(player, 9000, roulette)))
   })
 
-  it("count what was staked in the round before, real and bonus money alike", () => {
+  it("include earlier stakes in the same round, of real and bonus money", () => {
     const player = born("1990-01-01")
     const first = accepted(settle(player, bet("b", 300, { roundId: "r", closesRound: false }), context())).state
     const second = (amount: number) =>
@@ -255,7 +275,7 @@ describe("4.7 rules of bonuses", () => {
     ["max_amount", { max_amount: 499 }, { max_amount: 500 }],
     ["min_valid_days", { min_valid_days: 8 }, { min_valid_days: 7 }],
     ["minimum_age", { minimum_age: 37 }, { minimum_age: 36 }]
-  ])("refuse a grant by %s, and not at its bound", (rule, broken, kept) => {
+  ])("refuse a grant beyond %s, and allow one at the bound", (rule, broken, kept) => {
     assert.strictEqual(granting(broken), rule)
     assert.isUndefined(granting(kept))
   })
@@ -285,14 +305,14 @@ describe("3.1 breaks", () => {
   const typeOf = (request: Partial<Parameters<typeof selfExcludeStep>[0]>) =>
     accepted(excluding(request)).state.exclusion?.type
 
-  it("have the periods on offer, and the type that the jurisdiction gives each", () => {
+  it("have the offered periods, each with the type that the jurisdiction sets", () => {
     assert.strictEqual(typeOf({ period: "6_weeks" }), "time_out")
     assert.strictEqual(typeOf({ period: "6_months" }), "self_exclusion")
     assert.deepStrictEqual(Object.keys(refusalOf(excluding({ period: "7_days" }))?.details ?? {}), ["period"])
     assert.isNull(accepted(excluding({ period: "indefinite" })).state.exclusion?.until)
   })
 
-  it("an end without a type is a time-out as long as it may be one, and nothing between the bounds", () => {
+  it("with an end and no type are a time-out up to its maximum, and refused between the bounds of the types", () => {
     assert.strictEqual(typeOf({ until: noon + 42 * day }), "time_out")
     assert.deepStrictEqual(Object.keys(refusalOf(excluding({ until: noon + 43 * day }))?.details ?? {}), ["until"])
     assert.strictEqual(typeOf({ until: Date.UTC(2027, 4, 18, 12) }), "self_exclusion")
@@ -328,34 +348,34 @@ describe("3.3 exclusions that end on request", () => {
   const mayPlay = (player: Player, now: number) => refuseAccount(player, "canBet", now) === undefined
   const end = Date.UTC(2027, 4, 18, 12)
 
-  it("stand after their time, until the player asks and the wait is over", () => {
+  it("remain after their time until the player requests a return and the waiting period is over", () => {
     const player = excluded(gb, "6_months")
     assert.isFalse(mayPlay(player, end + 365 * day))
     assert.strictEqual(refusalOf(asking(player, end - 1))?.code, "RESPONSIBLE_GAMING_RULE")
     const returning = accepted(asking(player, end)).state
     assert.isFalse(mayPlay(returning, end + 24 * hour - 1))
     assert.isTrue(mayPlay(returning, end + 24 * hour))
-    // asked again, the first request counts
-    const again = accepted(asking(returning, end + hour)).state
-    assert.isTrue(mayPlay(again, end + 24 * hour))
+    // the first request counts, and is the only one that is taken down
+    const again = refusalOf(asking(returning, end + hour))
+    assert.deepInclude(again, { code: "RESPONSIBLE_GAMING_RULE", details: { return_at: "2027-05-19T12:00:00.000Z" } })
     const { self_exclusion: shown } = limitsResource(returning, end)
     assert.deepInclude(shown, { ends: "on_request", return_at: "2027-05-19T12:00:00.000Z", source: "player" })
   })
 
-  it("drop a return when the player is excluded for longer meanwhile", () => {
+  it("cancel a requested return when the player is excluded for longer meanwhile", () => {
     const returning = accepted(asking(excluded(gb, "6_months"), end)).state
     const longer = excluded(returning, "5_years", end + hour)
     assert.isFalse(mayPlay(longer, end + 24 * hour))
     assert.isNull(limitsResource(longer, end + hour).self_exclusion?.return_at)
   })
 
-  it("a time-out ends by itself, and nobody is asked for a return", () => {
+  it("do not include a time-out, which ends by itself without a request", () => {
     const player = excluded(gb, "24_hours")
     assert.isTrue(mayPlay(player, noon + day))
     assert.strictEqual(refusalOf(asking(player, noon + 1))?.code, "RESPONSIBLE_GAMING_RULE")
   })
 
-  it("one without end takes the least time of the jurisdiction, or six months, before a return", () => {
+  it("without an end need the jurisdiction's minimum time, or six months, before a return", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const days: ReadonlyArray<readonly [string | null, number]> = [["P30D", noon + 30 * day], [null, end]]
     for (const [min, from] of days) {
@@ -368,7 +388,7 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
-  it("are not prolonged into what ends sooner, or in an easier way", () => {
+  it("are not changed into exclusions that end sooner or without a request", () => {
     const player = excluded(gb, "6_months")
     const prolonging = (from: Player, request: Partial<Parameters<typeof selfExcludeStep>[0]>, now = noon) =>
       selfExcludeStep({ period: null, until: null, type: null, actor: "key:pk", ...request })(from, context(now))
@@ -401,7 +421,7 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
-  it("without end, asked for while the player returns from another, take the least time anew", () => {
+  it("without an end, requested during a return from another exclusion, need the minimum time anew", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const rules = { breaks: { ...gb.rules.breaks, periods } }
     const excluding = (player: Player, now: number) =>
@@ -413,7 +433,7 @@ describe("3.3 exclusions that end on request", () => {
     assert.strictEqual(refusalOf(asking(again, end + 2 * hour))?.code, "RESPONSIBLE_GAMING_RULE")
   })
 
-  it("keep their way of ending when the rules change", () => {
+  it("still end only on request after the rules have changed", () => {
     const player = { ...excluded(gb, "6_months"), rules: noRules }
     assert.isFalse(mayPlay(player, end + day))
     assert.isTrue(mayPlay({ ...excluded(under({}), "6_months"), rules: gb.rules }, end))

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { oneForOne, parseFactor } from "../../src/domain/CurrencyConversion.ts"
 import { builtInProfiles } from "../../src/domain/jurisdiction/BuiltIn.ts"
 import { differencesOf, stricterOf } from "../../src/domain/jurisdiction/Differences.ts"
-import { after, Duration } from "../../src/domain/jurisdiction/Duration.ts"
+import { after, Duration, durationText } from "../../src/domain/jurisdiction/Duration.ts"
 import { Profile } from "../../src/domain/jurisdiction/Profile.ts"
 import { inForce, type ProfileVersion, rulesIn, stakeCap } from "../../src/domain/jurisdiction/Rules.ts"
 
@@ -43,10 +43,15 @@ describe("durations", () => {
     assert.strictEqual(after("P1DT12H", at("2026-03-29T00:00:00Z")), at("2026-03-30T12:00:00Z"))
     assert.strictEqual(after("P6W", 0), 42 * 86_400_000)
   })
+
+  it("are written and read back unchanged", () => {
+    const texts = ["PT24H", "P7D", "P1Y", "P1Y2M", "PT60S", "P0D"].map(durationText)
+    assert.deepStrictEqual(texts, ["24 hours", "7 days", "1 year", "1 year 2 months", "60 seconds", "no time"])
+  })
 })
 
 describe("built-in profiles", () => {
-  it("are the eight codes, none first", () => {
+  it("are the eight codes, beginning with \"none\"", () => {
     assert.deepStrictEqual(builtInProfiles.map(({ code }) => code), [
       "none",
       "gb",
@@ -59,11 +64,11 @@ describe("built-in profiles", () => {
     ])
   })
 
-  it("none is what a document means that leaves everything out", () => {
+  it("\"none\" equals a document that leaves everything out", () => {
     assert.deepStrictEqual(differencesOf(none, builtIn("none")).map(({ path }) => path), ["code", "name"])
   })
 
-  it("each figure that is not that of none names its source", () => {
+  it("name a source for each figure that differs from \"none\"", () => {
     for (const document of builtInProfiles) {
       const sources = Object.keys(document.sources)
       const unnamed = differencesOf(none, document).map(({ path }) => path).filter((path) =>
@@ -86,7 +91,7 @@ describe("a document", () => {
     return Result.isSuccess(decoded) ? [] : String(decoded.failure).split("\n")
   }
 
-  it("with an unknown key, or a value that is none, is refused", () => {
+  it("with an unknown key or an invalid value is refused", () => {
     const wrong = [
       { colour: "red" },
       { limits: { raise: { wait: "one day" } } },
@@ -162,14 +167,14 @@ const anyProfile: fc.Arbitrary<Profile> = fc.array(fc.constantFrom(...builtInPro
   )
 
 describe("differences of two versions", () => {
-  it("are none when the documents are equal, and some when they are not", () => {
+  it("are empty exactly when the documents are equal", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       assert.isEmpty(differencesOf(before, before))
       if (differencesOf(before, next).length === 0) assert.deepStrictEqual(next, before)
     }))
   })
 
-  it("are stricter one way where they are looser the other way", () => {
+  it("are looser in the opposite direction where they are stricter", () => {
     const opposite = { stricter: "looser", looser: "stricter", neutral: "neutral" } as const
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const back = new Map(differencesOf(next, before).map(({ effect, path }) => [path, effect]))
@@ -181,7 +186,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("the stricter of both loosens nothing, and leaves nothing stricter to come", () => {
+  it("with the stricter combination are never looser than before, and never stricter in the next version", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const between = stricterOf(before, next)
       assert.isEmpty(differencesOf(before, between).filter(({ effect }) => effect === "looser"))
@@ -246,7 +251,7 @@ describe("the version in force", () => {
     assert.deepStrictEqual([400, 500].map(ageOf), [19, 19])
   })
 
-  it("counts at once where it is stricter, later where it is looser", () => {
+  it("applies at once where it is stricter, later where it is looser", () => {
     const waiting = inForce(versions, 300)
     assert.deepInclude(waiting, { version: 3, until: 350 })
     assert.strictEqual(waiting?.profile.minimum_age, 20)
@@ -254,13 +259,24 @@ describe("the version in force", () => {
     assert.strictEqual(ageOf(350), 19)
   })
 
-  it("says until when it counts", () => {
+  it("has the time until which it applies", () => {
     assert.deepStrictEqual([100, 200, 300, 350].map((now) => inForce(versions, now)?.until), [200, 300, 350, Infinity])
+  })
+
+  it("is computed anew when the first of two looser versions has passed its waiting period", () => {
+    const waiting = [
+      version(1, { minimum_age: 25 }),
+      version(2, { minimum_age: 18 }, { looserFrom: 400 }),
+      version(3, { minimum_age: 20 }, { looserFrom: 900 })
+    ]
+    const at = [300, 400, 900].map((now) => inForce(waiting, now))
+    assert.deepStrictEqual(at.map((one) => one?.until), [400, 900, Infinity])
+    assert.deepStrictEqual(at.map((one) => one?.profile.minimum_age), [25, 20, 20])
   })
 })
 
 describe("rules in a player's currency", () => {
-  it("have the largest amounts of no greater value, and minutes as they are", () => {
+  it("have amounts converted and rounded down, and minutes unchanged", () => {
     const document = profile({
       limits: { caps: { max_daily_bet: 1000, max_session_minutes: 60 }, contact_above: { max_daily_bet: 500 } },
       deposits: { net_cap: { amount: 700, under_age: 24, amount_under: 300 } },
@@ -278,7 +294,7 @@ describe("rules in a player's currency", () => {
     assert.strictEqual(rules.version, 7)
   })
 
-  it("the lowest cap of a category and an age counts", () => {
+  it("apply the lowest stake cap of a category and an age", () => {
     const rules = rulesIn({ profile: builtIn("gb"), version: 1 }, oneForOne)
     assert.deepStrictEqual([stakeCap(rules, "slots", 24), stakeCap(rules, "slots", 25), stakeCap(rules, "table", 24)], [
       200,

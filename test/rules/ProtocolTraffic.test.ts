@@ -116,16 +116,16 @@ const sequence = <A>(all: ReadonlyArray<A>, length: number, index: number): Read
 
 const isProtocol = (name: string): name is keyof typeof policies => name in policies
 
-describe("the policies of the protocols", () => {
+describe("the settlement policies of the protocols", () => {
   for (const { name, policy } of protocols) {
-    it(`of ${name} is one that is held against the model`, () => {
+    it(`include that of ${name} among those tested against the model`, () => {
       assert.deepStrictEqual(policy, isProtocol(name) ? policies[name] : undefined)
     })
   }
 })
 
 for (const [protocol, policy] of Object.entries(policies)) {
-  describe(`every order of a round's messages under the policy of ${protocol}`, () => {
+  describe(`every order of a round's messages agrees with the model under the policy of ${protocol}`, () => {
     if (!isProtocol(protocol)) return
     const messages = Object.entries({
       ...rounds[protocol](policy),
@@ -134,7 +134,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
 
     for (const [name, player] of Object.entries(players)) {
       const length = name === "real money" ? runs(4, 5) : runs(3, 4)
-      it(`${name}, ${length} of them`, () => {
+      it(`in sequences of ${length}, for ${name}`, () => {
         for (let index = 0; index < messages.length ** length; index++) {
           const sent = sequence(messages, length, index)
           // in turn: players kept in memory and passivated ones
@@ -158,7 +158,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
       })
     }
 
-    it("lists of them, all or nothing", () => {
+    it("in lists, settled entirely or not at all", () => {
       const length = runs(3, 4)
       for (const player of [players["a mixed stake"], players["the last of a bonus"]]) {
         for (let index = 0; index < messages.length ** length; index++) {

@@ -8,15 +8,13 @@ const lost: RoundFigures = { state: "closed", stake: 500, wins: 0, paidWins: 0, 
 const money = (amount: number): string => `€${(amount / 100).toFixed(2)}`
 
 describe("the outcome of a round", () => {
-  it("is that of its wins, of what was taken back, and of its state", () => {
+  it("depends on its wins, its rolled-back stakes and its state", () => {
     const outcomes = [
       lost,
       { ...lost, state: "open" as const },
       { ...lost, wins: 900, paidWins: 1 },
       // a bonus win that was forfeited whole
       { ...lost, paidWins: 1, wins: 0 },
-      { ...lost, paidWins: 1, wins: null },
-      { ...lost, wins: null },
       // a correction without a win
       { ...lost, wins: -200 },
       { ...lost, stake: 0, takenBack: 1 },
@@ -30,8 +28,6 @@ describe("the outcome of a round", () => {
       "waiting",
       "won",
       "won",
-      "unknown",
-      "no_win",
       "won",
       "taken_back",
       "no_win",
@@ -39,14 +35,14 @@ describe("the outcome of a round", () => {
     ])
   })
 
-  it("says in a list what was won, or that no win came", () => {
+  it("is described in a list by the amount won, or as no win", () => {
     assert.strictEqual(outcomeLine(lost, money), "It ended without a win.")
     assert.strictEqual(outcomeLine({ ...lost, state: "open" }, money), "No win has come so far.")
     assert.strictEqual(outcomeLine({ ...lost, state: "open", wins: 345, paidWins: 1 }, money), "Won €3.45.")
     assert.strictEqual(outcomeLine({ ...lost, stake: 0, takenBack: 1 }, money), "The stake was returned.")
   })
 
-  it("says on the round's page who can still send a win, and which call was refused", () => {
+  it("is described on the round's page with who can still send a win, and the refused call", () => {
     const story = { ...lost, provider: "Studio", roundId: "r7", lostAt: null, refused: null }
     assert.strictEqual(
       outcomeStory({ ...story, state: "open" }, money),

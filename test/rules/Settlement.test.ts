@@ -36,9 +36,9 @@ const resultsOf = (runner: RuleRunner) => [...runner.store.tables().bonuses].map
 for (const remembers of [true, false]) {
   const makeRunner = (...players: ReadonlyArray<Player>) => new RuleRunner(players, () => !remembers)
 
-  describe(`a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`settlement, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
     describe("a known transaction id", () => {
-      it("with other content is refused", () => {
+      it("is refused with different content", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(bet("b2", 100)))
@@ -68,7 +68,7 @@ for (const remembers of [true, false]) {
         }
       })
 
-      it("is one provider's own", () => {
+      it("may be used again by another provider", () => {
         const runner = makeRunner(makePlayer({ providerIds: [1, 2] }))
         runner.accept(does(bet("b", 100)))
         const other = runner.accept(does(bet("b", 200, { providerId: 2, game: roulette })))
@@ -78,7 +78,7 @@ for (const remembers of [true, false]) {
     })
 
     // Goal: a retry that needed a look-up is answered from memory the next time.
-    it("looks a replay up once", () => {
+    it("queries the store once for a repeated message", () => {
       const runner = new RuleRunner([makePlayer()])
       runner.accept(does(bet("b", 100)))
       runner.accept(pays(promoWin("p", 7)))
@@ -94,7 +94,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a rollback", () => {
-      it("of a rollback is refused, and so is one of itself", () => {
+      it("of a rollback, or of itself, is refused", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(rollback("k", "b")))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a closed round", () => {
-      it("is closed by a close, once, for good, also before its bet comes", () => {
+      it("stays closed after one close message, also when that comes before the bet", () => {
         const runner = makeRunner(makePlayer())
         assert.deepInclude(runner.accept(closes()), {
           status: "processed",
@@ -225,7 +225,7 @@ for (const remembers of [true, false]) {
       })
     })
 
-    describe("what must always be settled", () => {
+    describe("a message that must be settled (win, rollback, promo-win)", () => {
       it("is refused in another currency", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
@@ -233,7 +233,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(pays(promoWin("p", 1, { currency: "USD" }))).code, "VALIDATION_FAILED")
       })
 
-      it("is refused where it would leave the safe range", () => {
+      it("is refused where a win would exceed the maximum balance", () => {
         const runner = makeRunner(makePlayer({ real: maxBalance }))
         runner.accept(does(bet("b", 100)))
         assert.strictEqual(runner.refuse(does(win("w", "b", 101))).code, "VALIDATION_FAILED")
@@ -241,7 +241,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(win("w", "b", 100))).balance, maxBalance)
       })
 
-      it("leaves room for what is always given back", () => {
+      it("is accepted above the maximum balance when it rolls back a bet", () => {
         const runner = makeRunner(makePlayer({ real: 1000 }))
         runner.accept(does(bet("b", 101)))
         runner.accept(pays(promoWin("p", maxBalance - 899)))
@@ -297,7 +297,7 @@ for (const remembers of [true, false]) {
       const betWin = (amount: number, prize: number) => (player: Player, context: Context) =>
         settleBetWin(player, bet("b", amount), win("w", "b", prize, { closesRound: true }), context)
 
-      it("is one action: both amounts, one step of the wallet sequence", () => {
+      it("is one message with both amounts and one step of the wallet sequence", () => {
         const runner = makeRunner(makePlayer({ walletSeq: 10 }))
         const reply = runner.accept(betWin(100, 250))
         assert.deepInclude(reply, {
@@ -328,7 +328,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a batch", () => {
-      it("answers each in order, and counts each that moves money", () => {
+      it("answers each message in order, and steps the wallet sequence for each that moves money", () => {
         const runner = makeRunner(makePlayer())
         const replies = runner.accept(
           doesAll(bet("b", 100), win("w", "b", 0), bet("b2", 50), rollback("k", "b2"), rollback("x", "y"))
@@ -345,7 +345,7 @@ for (const remembers of [true, false]) {
         )
       })
 
-      it("is refused whole, with the place of the action to blame", () => {
+      it("is refused as a whole, with the index of the refused message", () => {
         const runner = makeRunner(makePlayer())
         const refusal = runner.refuse(doesAll(bet("b", 100), win("w", "b", 5), bet("b2", 1000)))
         assert.deepInclude(refusal, { code: "INSUFFICIENT_FUNDS", details: { balance: 905, action_index: 2 } })
@@ -380,7 +380,7 @@ for (const remembers of [true, false]) {
         )
       })
 
-      it("is lost when none is left and no open round holds a stake of it", () => {
+      it("is lost when none is left and no open round holds a bonus stake", () => {
         const runner = makeRunner(withBonus({ real: 0 }))
         runner.accept(does(bet("b", 100)))
         assert.strictEqual(runner.player().activeBonus?.openRounds, 1)
@@ -392,7 +392,7 @@ for (const remembers of [true, false]) {
       // Goal: bonus money never becomes real through a round funded by an earlier, converted bonus. Method: a stake of 1 of the
       // first bonus stays open while the rest of it converts; the second one is then staked in the same round, by itself and with
       // real money before it.
-      it("of a later bonus is not staked in a round that holds a stake of an earlier one", () => {
+      it("of a later bonus is not staked in a round that holds a stake of an earlier bonus", () => {
         const runner = makeRunner(
           makePlayer({
             real: 0,
@@ -417,7 +417,7 @@ for (const remembers of [true, false]) {
         })
       })
 
-      it("caps the stake while it runs", () => {
+      it("limits the stake while the bonus is active", () => {
         const runner = makeRunner(withBonus({ activeBonus: makeBonus({ maxBet: 20 }) }))
         assert.deepInclude(runner.refuse(does(bet("b", 21))), { code: "BONUS_INVALID", details: { max_bet: 20 } })
         assert.strictEqual(runner.accept(does(bet("b", 20))).status, "processed")

@@ -79,7 +79,14 @@ const playedAnswer = (
   }
 }
 
-describe("every order of one round's messages", () => {
+/** How often the player's actor leaves memory, in words. */
+const memory = {
+  all: "kept in memory",
+  nothing: "passivated after every message",
+  some: "passivated at random"
+} as const
+
+describe("every order of one round's messages agrees with the settlement model", () => {
   const kinds = ["bet", "win", "rollback of the bet", "rollback of the win", "close"] as const
   type Kind = (typeof kinds)[number]
 
@@ -126,7 +133,7 @@ describe("every order of one round's messages", () => {
 
   for (const { length, name, player, prize, stake } of cases) {
     for (const remembers of ["all", "nothing"] as const) {
-      it(`${name}, remembering ${remembers}`, () => {
+      it(`for ${name}, with the actor ${memory[remembers]}`, () => {
         const messages = actions(stake, prize)
         for (const [index, sequence] of sequencesOf(length).entries()) {
           const runner = new RuleRunner([player], forgetting(remembers, index))
@@ -157,7 +164,7 @@ describe("every order of one round's messages", () => {
   // Goal: a batch is all or nothing, and inside it each action sees the effects of those before it, also when their targets
   // are not in memory. Method: every sequence of four actions, its first part sent one by one, the rest as a batch.
   for (const split of [0, 1, 2]) {
-    it(`the last ${4 - split} of four as a batch`, () => {
+    it(`with the last ${4 - split} of four messages sent as a batch`, () => {
       const player = makePlayer({ real: 100 })
       const messages = Object.values(actions(100, 250))
       for (let index = 0; index < messages.length ** 4; index++) {
@@ -186,7 +193,7 @@ describe("every order of one round's messages", () => {
   }
 })
 
-describe("long traffic", () => {
+describe("random traffic", () => {
   type Command =
     | { readonly type: "message"; readonly playerId: number; readonly action: Action }
     | { readonly type: "batch"; readonly playerId: number; readonly actions: ReadonlyArray<Action> }
@@ -653,7 +660,7 @@ describe("long traffic", () => {
   ]
   for (const { all: any, name, numRuns } of traffics) {
     for (const remembers of ["all", "nothing", "some"] as const) {
-      it(`gets the same answers from both for ${name}, remembering ${remembers}`, () => {
+      it(`of ${name} gets the settlement model's answers, with the actor ${memory[remembers]}`, () => {
         FastCheck.assert(
           FastCheck.property(
             FastCheck.array(any, { minLength: 20, maxLength: 120, size: "max" }),

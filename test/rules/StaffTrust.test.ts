@@ -28,8 +28,8 @@ const trustOf = (
   factors: { readonly [account: string]: AccountFactor } = {}
 ): StaffTrust => ({ handovers, factors: new Map(Object.entries(factors)) })
 
-describe("one person", () => {
-  it("acts through a puppet, in one direction and over any number of accounts", () => {
+describe("one person acting as another staff account", () => {
+  it("is found through accounts handed over in one direction, over any number of accounts", () => {
     const trust = trustOf([
       handover("admin", "puppet", 1, { kind: "made" }),
       handover("puppet", "colleague", 2),
@@ -43,13 +43,13 @@ describe("one person", () => {
     assert.isUndefined(onePerson(trust, "admin", "stranger"))
   })
 
-  it("is not undone by a later token, whoever issued it", () => {
+  it("is still found after a later token, whoever issued it", () => {
     const rotated = handover("admin", "colleague", 2)
     assert.isDefined(onePerson(trustOf([rotated, handover("other", "colleague", 3)]), "admin", "colleague"))
     assert.isDefined(onePerson(trustOf([rotated, handover("colleague", "colleague", 3)]), "admin", "colleague"))
   })
 
-  it("ends at a factor from before: of a link when it is shown, of a token when its owner replaces it", () => {
+  it("is excluded when the account's earlier second factor was shown, or its token replaced by the owner", () => {
     const linked = [handover("admin", "clerk", 10, { kind: "entrusted" })]
     const rotated = [handover("admin", "clerk", 10)]
     const is = (handovers: ReadonlyArray<Handover>, clerk: AccountFactor) =>
@@ -61,7 +61,7 @@ describe("one person", () => {
     assert.isFalse(is(rotated, { since: 5, provedAt: 11, renewedAt: 11 }))
   })
 
-  it("goes on through an account that proved itself only after it had handed over another", () => {
+  it("is found through an account whose second factor was shown only after it had handed over another", () => {
     const proved = { thief: { since: 1, provedAt: 30, renewedAt: 30 } }
     const as = (fromProofs: Handover["fromProofs"]) =>
       trustOf([handover("admin", "thief", 10), handover("thief", "clerk", 20, { fromProofs })], proved)
@@ -70,7 +70,7 @@ describe("one person", () => {
     assert.isUndefined(onePerson(as(none), "admin", "thief"))
   })
 
-  it("has a common maker with another unless neither has a factor or both showed one since", () => {
+  it("is suspected for two accounts with a common creator, unless neither has a factor or both showed one since", () => {
     const made = [handover("m", "a", 1, { kind: "made" }), handover("m", "b", 2, { kind: "made" })]
     const shown = (at: number): AccountFactor => ({ since: 3, provedAt: at, renewedAt: null })
     const tag = (handovers: ReadonlyArray<Handover>, factors: { readonly [account: string]: AccountFactor }) =>
@@ -82,7 +82,7 @@ describe("one person", () => {
     assert.strictEqual(tag([...made, handover("m", "b", 6)], { a: shown(4), b: shown(5) }), "CommonMaker")
   })
 
-  it("is what a plain closure over the open handovers says", () => {
+  it("agrees with a plain transitive closure over the open handovers", () => {
     const accounts = ["a", "b", "c", "d", "e"]
     const account = fc.constantFrom(...accounts)
     const time = fc.integer({ min: 0, max: 20 })

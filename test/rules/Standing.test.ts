@@ -15,6 +15,7 @@ import type { Refusal } from "../../src/domain/Refusal.ts"
 import { launchStep } from "../../src/domain/settlement/Launch.ts"
 import { limitFields } from "../../src/domain/LimitFields.ts"
 import { emptyCounters } from "../../src/domain/state/Limits.ts"
+import { packStanding, registerVerdicts } from "../../src/domain/register/Register.ts"
 import { exclusionTypes } from "../../src/domain/jurisdiction/ExclusionPeriods.ts"
 import { kycStatuses, noRestrictions, type Player, playerStatuses } from "../../src/domain/state/Player.ts"
 import { bet, day, makeBonus, makePlayer, minute, noon, providerId, slot, welcome } from "../kit/Messages.ts"
@@ -31,7 +32,7 @@ const refusalOf = (answer: Answer<unknown, Refusal>): Refusal | undefined =>
 const answersOf = (player: Player, { dailyDepositCap, dailyWithdrawalCap, kycThreshold }: StandingTerms) => {
   const runner = () => new RuleRunner([player])
   return {
-    sign_in: refusalOf(runner().ask(issueTokenStep)),
+    sign_in: refusalOf(runner().ask(issueTokenStep())),
     deposit: refusalOf(runner().ask(depositStep({ ...depositOf(1, "D-1"), dailyCap: dailyDepositCap }))),
     bet: refusalOf(runner().ask(does(bet("b", 1)))),
     withdraw: refusalOf(
@@ -83,6 +84,9 @@ const states = fc.record({
     }),
     { freq: 2 }
   ),
+  registers: fc.constantFrom(...registerVerdicts).chain((verdict) =>
+    fc.constantFrom([], [], [packStanding({ kind: "generic", verdict, at: noon - day })])
+  ),
   limits,
   pendingLimits: fc.array(
     fc.record({
@@ -115,10 +119,10 @@ const terms: fc.Arbitrary<StandingTerms> = fc.record({
   dailyWithdrawalCap: cap
 })
 
-describe("the standing of a player", () => {
+describe("a player's abilities as shown", () => {
   // Goal: the back office never says of an action what the action itself denies. Method: random states of account, exclusion, restrictions, holds,
   // limits and counters; the standing beside the answer of each action to the same player, refusals compared whole.
-  it("is what each action then answers", () => {
+  it("agree with the answers of the actions themselves", () => {
     const seen = new Map<string, number>()
     fc.assert(
       fc.property(states, terms, (state, caps) => {
@@ -162,13 +166,13 @@ describe("the standing of a player", () => {
     assert.isAbove(seen.get("receive_bonuses BONUS_INVALID max_pending") ?? 0, 0)
   })
 
-  it("of a player with bonus money alone leaves the loss limits aside", () => {
+  it("of a player with bonus money alone ignore the loss limits", () => {
     const player = makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus(), limits: { max_daily_loss: 0 } })
     assert.isUndefined(standing(player, noTerms, noon).bet)
     assert.isUndefined(answersOf(player, noTerms).bet)
   })
 
-  it("ends with its exclusion, with the window of its limit, or not by itself", () => {
+  it("are blocked until the exclusion or the limit's window ends, or without an end", () => {
     const ends = (state: Partial<Player>, ability: AbilityName) => {
       const player = makePlayer(state)
       const refusal = standing(player, noTerms, noon)[ability]

@@ -362,9 +362,9 @@ const runningIn = ({ runner }: Played): number | null | undefined => {
 const textOf = (step: Step): string =>
   "ms" in step ? `wait ${step.ms}` : JSON.stringify({ ...step.action, policy: "", session: "", game: "" })
 
-describe("messages that stand", () => {
+describe("messages that were not rolled back", () => {
   for (const [name, policy] of Object.entries(policies)) {
-    it(`decide alone where the player is, under the policy of ${name}`, () => {
+    it(`alone decide the player's balances and bonuses, under the policy of ${name}`, () => {
       const tally = { undone: 0, short: 0 }
       FastCheck.assert(
         FastCheck.property(

@@ -5,12 +5,13 @@ const allowed: ToldAbility = { is_allowed: true, code: null, cause: null, messag
 const refused = (fields: Partial<ToldAbility>): ToldAbility => ({ ...allowed, is_allowed: false, ...fields })
 const date = (at: string) => at.slice(0, 10)
 
-it("an ability in words names its cause and when that ends", () => {
+it("the text of a blocked ability names the cause and the time when it ends", () => {
   const texts = [
     allowed,
     refused({ code: "PLAYER_RESTRICTED", cause: "time_out", until: "2026-12-04T10:00:00.000Z" }),
     refused({ code: "PLAYER_RESTRICTED", cause: "self_closure" }),
     refused({ code: "PLAYER_RESTRICTED", cause: "locked" }),
+    refused({ code: "PLAYER_RESTRICTED", cause: "register_excluded" }),
     refused({ code: "LIMIT_EXCEEDED", cause: "max_daily_bet", until: "2026-11-29T00:00:00.000Z" }),
     refused({ code: "LIMIT_EXCEEDED", cause: "casino_max_single_bet" }),
     refused({ code: "BONUS_INVALID", cause: "max_pending" }),
@@ -22,6 +23,7 @@ it("an ability in words names its cause and when that ends", () => {
     "no, time-out until 2026-12-04",
     "no, closed at the player's request without end",
     "no, account locked",
+    "no, excluded by a national register",
     "no, daily bet limit reached until 2026-11-29",
     "no, casino single bet limit reached",
     "no, too many wait, but one without wagering is paid at once",

@@ -18,7 +18,7 @@ const deposit = depositStep({
   notes: null
 })
 
-describe("an answer under a claimed key", () => {
+describe("an answer under a claimed idempotency key", () => {
   it("is written with its effect, and with nothing else", () => {
     const runner = new RuleRunner([makePlayer()])
     const outcome = runner.accept(storingReply(deposit, claim, render))

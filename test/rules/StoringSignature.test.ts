@@ -45,7 +45,7 @@ it("a decision without an effect leaves its signature to the caller", () => {
   })
 })
 
-it("a known signature ends the command before the rule is asked, and names who accepted it", () => {
+it("a known signature ends the command before the rule is run, and names the process that accepted it", () => {
   const step = storingSignature(() => assert.fail("not to be asked"), accepted)
   const failureOf = (accepter: Accepter) => step(player, { now: 1, firstId: 1, known: knownFrom(accepter) })
   assert.deepStrictEqual(failureOf("this"), refused(storedBy("this")))

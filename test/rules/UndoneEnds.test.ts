@@ -45,8 +45,9 @@ const moves = (runner: RuleRunner, from: number) =>
 for (const remembers of [true, false]) {
   const makeRunner = (overrides: Partial<Player>) => new RuleRunner([makePlayer(overrides)], () => !remembers)
   const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
+  const memory = `actor ${remembers ? "kept in memory" : "passivated after every message"}`
 
-  describe(`a conversion, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`conversion of a bonus (${memory})`, () => {
     const { hub88: policy } = policies
     const rich = {
       real: 300_000,
@@ -54,7 +55,7 @@ for (const remembers of [true, false]) {
       activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 300_000 })
     }
 
-    it("is reversed by the rollback of the bet that met the requirement, once, and the bonus runs on", () => {
+    it("is reversed once by the rollback of the bet that met the wagering requirement, and the bonus is active again", () => {
       const runner = makeRunner(rich)
       runner.accept(does(bet("b", 300_000)))
       assert.deepInclude(runner.player(), { real: 10_000, bonus: 0, activeBonus: null })
@@ -75,7 +76,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 10_000, restored: 0 })
     })
 
-    it("is reversed once by a message that takes back several of its bets", () => {
+    it("is reversed once by a message that rolls back several of the wagered bets", () => {
       const runner = makeRunner({ ...rich, real: 400_000 })
       runner.accept(does(bet("a", 100_000)))
       runner.accept(does(bet("b", 200_000, { roundId: "second" })))
@@ -89,7 +90,7 @@ for (const remembers of [true, false]) {
     // nothing is converted, so that no entry tells of the undoing
     const spent = { real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 100, maxConversion: 100 }) }
 
-    it("is undone and made once more by a message whose next bet meets the requirement, and both are told", () => {
+    it("is reversed and made again by one message that rolls back the bet and places another, with an event for each", () => {
       const runner = makeRunner(spent)
       runner.accept(does(bet("b", 100, { policy, closesRound: true })))
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0 })
@@ -99,7 +100,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
     })
 
-    it("is undone and made once more by a message that reinstates the bet it takes back, with what came meanwhile", () => {
+    it("is reversed and made again by one message that rolls back and reinstates the bet, with the bonus money won meanwhile", () => {
       const runner = makeRunner(spent)
       runner.accept(does(bet("b", 100, { policy })))
       runner.accept(doesAll(
@@ -112,7 +113,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
     })
 
-    it("stands while the requirement is met without the bet", () => {
+    it("stands while the wagering requirement is met without the rolled-back bet", () => {
       const runner = makeRunner({ ...rich, real: 400_000 })
       runner.accept(does(bet("b", 100)))
       runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
@@ -124,7 +125,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().activeBonus?.wagered, 0)
     })
 
-    it("takes along what its open rounds won in real money since", () => {
+    it("when reversed, turns real money won since in the bonus's open rounds back into bonus money", () => {
       const runner = makeRunner({ real: 0, bonus: 200, activeBonus: makeBonus({ amount: 200, wagerRequirement: 150 }) })
       runner.accept(does(bet("b", 100)))
       runner.accept(does(bet("b2", 50, { roundId: "second" })))
@@ -140,7 +141,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
     })
 
-    it("gives back what the cap had taken, too", () => {
+    it("when reversed, also restores the amount that the conversion cap had forfeited", () => {
       const runner = makeRunner({
         ...rich,
         activeBonus: makeBonus({ amount: 10_000, wagerRequirement: 300_000, maxConversion: 4000 })
@@ -161,7 +162,7 @@ for (const remembers of [true, false]) {
       ]
     ]
     for (const [because, happens, result] of ends) {
-      it(`leaves nothing of the bonus when ${because}`, () => {
+      it(`when reversed, forfeits the whole bonus if ${because}`, () => {
         const runner = makeRunner(rich)
         runner.accept(does(bet("b", 300_000)))
         happens(runner)
@@ -172,7 +173,7 @@ for (const remembers of [true, false]) {
     }
 
     for (const status of ["locked", "closed"] as const) {
-      it(`leaves the bonus to an account that was ${status} in between, as it does one that ran`, () => {
+      it(`when reversed while the account is ${status}, leaves the bonus pending until the account is active`, () => {
         const runner = makeRunner(rich)
         runner.accept(does(bet("b", 300_000)))
         runner.set({ status })
@@ -186,7 +187,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("leaves nothing in the sums of wins of one that came when the bonus was over, once it is taken back", () => {
+    it("does not happen to a cancelled bonus: a late win nets to zero in the win entries once it is rolled back", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus() })
       runner.accept(does(bet("b", 60)))
       runner.set({ status: "closed" })
@@ -200,7 +201,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "cancelled", restored: 90 })
     })
 
-    it("keeps what came later within its cap, and forfeits the rest, until that win is taken back", () => {
+    it("pays a late win up to the conversion cap and forfeits the rest, until that win is rolled back", () => {
       const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 1000, maxConversion: 1000 })
       const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
       runner.accept(does(bet("b", 1000)))
@@ -218,7 +219,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player().activeBonus, { wagered: 0, openRounds: 0 })
     })
 
-    it("gives back of a win from before what the cap had forfeited first, and what exceeds that from the real wallet", () => {
+    it("repays an earlier win that is rolled back from the amount forfeited by the cap, and the rest from the real wallet", () => {
       const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 600, maxConversion: 1000 })
       const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
       runner.accept(doesAll(bet("b", 500), win("w", "b", 3000, { closesRound: true })))
@@ -229,7 +230,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 1000, late: -600, forfeited: 0 })
     })
 
-    it("pays late wins up to its cap in any order of those that are taken back", () => {
+    it("pays late wins up to the conversion cap, whichever of them is rolled back first", () => {
       for (const [taken, left] of [["w1", 1000], ["w2", 1000], ["w3", 1000]] as const) {
         const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 1000, maxConversion: 1000 })
         const runner = makeRunner({ real: 0, bonus: 1000, activeBonus })
@@ -246,7 +247,7 @@ for (const remembers of [true, false]) {
       }
     })
 
-    it("waits while the account may not receive bonuses, and runs on when it may", () => {
+    it("when reversed, leaves the bonus pending while the account may not receive bonuses, and active afterwards", () => {
       const states = [
         { status: "locked" as const },
         { restrictions: { ...noRestrictions, excludedFromBonuses: true } },
@@ -272,7 +273,7 @@ for (const remembers of [true, false]) {
       }
     })
 
-    it("pays a bet and its win in one message no more than its cap", () => {
+    it("pays a bet and its win that come in one message no more than the conversion cap", () => {
       const activeBonus = makeBonus({ wagerRequirement: 100, maxConversion: 100 })
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus })
       runner.accept(doesBoth(bet("b", 100), win("w", "b", 5000, { closesRound: true })))
@@ -280,7 +281,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 100, forfeited: 4900 })
     })
 
-    it("returns a stake that was open above the cap to nobody", () => {
+    it("when reversed, restores the bonus without the stake that is still open in another round", () => {
       const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
       const runner = makeRunner({ real: 0, bonus: 300, activeBonus })
       runner.accept(does(bet("b", 100)))
@@ -294,7 +295,7 @@ for (const remembers of [true, false]) {
 
   const second = { ...makeBonus({ id: 502, amount: 1000, wagerRequirement: 2000 }), interrupted: null }
 
-  describe(`a bonus with another one behind it, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`a bonus with a second bonus queued after it (${memory})`, () => {
     const bonusesOf = (runner: RuleRunner) => {
       const { bonuses } = runner.store.tables()
       return [bonuses.get(501), bonuses.get(502)] as const
@@ -306,7 +307,7 @@ for (const remembers of [true, false]) {
       pendingBonuses: [second]
     }
 
-    it("runs on when its conversion is undone, and the other one, untouched, waits again", () => {
+    it("is active again when its conversion is reversed, and the second bonus, not wagered yet, is queued again", () => {
       const runner = makeRunner(queued)
       runner.accept(does(bet("b", 2000)))
       assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
@@ -324,7 +325,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
     })
 
-    it("waits when the other one was played, and gets its money, its wagered amount and its time back", () => {
+    it("is pending with its money, wagered amount and remaining time when its conversion is reversed after a second-bonus bet", () => {
       const runner = makeRunner({ ...queued, real: 2500 })
       runner.accept(does(bet("a", 500, { roundId: "first" })))
       runner.accept(does(bet("b", 1500)))
@@ -355,7 +356,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 500, expiresAt: noon + 8 * day })
     })
 
-    it("collects what comes to it while it waits, and gives up all of it when it is cancelled", () => {
+    it("holds a rolled-back stake while it is pending, and forfeits all of it when it is cancelled", () => {
       const runner = makeRunner({ ...queued, real: 0 })
       runner.accept(does(bet("b", 1000, { closesRound: true })))
       assert.strictEqual(runner.player().activeBonus?.id, 502)
@@ -368,7 +369,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { bonus: 600 })
     })
 
-    it("of a bonus that runs again because of a late win, and not of one that was told later, is the queue's head", () => {
+    it("is active again before the second bonus after a late win, and lost again when that win is rolled back", () => {
       const vendor = { policy: policies.hub88 }
       const runner = makeRunner({ ...queued, real: 0 })
       runner.accept(does(bet("b", 1000, { ...vendor, closesRound: true })))
@@ -385,7 +386,7 @@ for (const remembers of [true, false]) {
     })
   })
 
-  describe(`a lost bonus, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`a lost bonus (${memory})`, () => {
     const activeBonus = makeBonus({ amount: 1000, wagerRequirement: 20_000 })
     const allIn = { real: 0, bonus: 1000, activeBonus }
     /** As before the first message. */
@@ -395,7 +396,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { state: "activated", result: null, forfeited: 0, finishedAt: null })
     }
 
-    it("runs again when the win and then the bet are taken back, one by one or in one batch", () => {
+    it("is active again when the win and then the bet are rolled back, one by one or in one batch", () => {
       for (const isBatch of [false, true]) {
         const runner = makeRunner(allIn)
         runner.accept(does(bet("b", 1000)))
@@ -408,7 +409,7 @@ for (const remembers of [true, false]) {
       }
     })
 
-    it("runs again after a bet and its win in one message that were taken back", () => {
+    it("is active again when a bet and its win that came in one message are rolled back", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesBoth(bet("b", 1000), win("w", "b", 300, { closesRound: true })))
       assert.deepInclude(runner.player(), { bonus: 300 })
@@ -424,7 +425,7 @@ for (const remembers of [true, false]) {
       "a close": [bet("b", 1000), close()]
     }
     for (const [name, messages] of Object.entries(ends)) {
-      it(`runs again when its bet, lost by ${name}, is taken back`, () => {
+      it(`is active again when its bet, lost by ${name}, is rolled back`, () => {
         const runner = makeRunner(allIn)
         for (const action of messages) runner.accept(does(action))
         assert.deepInclude(bonusOf(runner), { result: "lost", forfeited: 0 })
@@ -436,7 +437,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("is not told of by a batch in which it is empty for a while", () => {
+    it("emits no event for a batch in which the bonus is empty for a while", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(
         bet("b", 1000, { closesRound: true }),
@@ -447,7 +448,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), [])
     })
 
-    it("was lost by two bets, and gets back what each of them took", () => {
+    it("gets back the stake of each of the two bets that lost it", () => {
       const runner = makeRunner(allIn)
       runner.accept(does(bet("b", 700, { closesRound: true })))
       runner.accept(does(bet("b2", 300, { roundId: "second", closesRound: true })))
@@ -467,7 +468,7 @@ for (const remembers of [true, false]) {
         ]
       ] as const
     ) {
-      it(`gets nothing when ${because}, and says so`, () => {
+      it(`forfeits a rolled-back stake when ${because}, with an event`, () => {
         const runner = makeRunner(allIn)
         runner.accept(does(bet("b", 1000, { closesRound: true })))
         happens(runner)
@@ -480,7 +481,7 @@ for (const remembers of [true, false]) {
     const accepting = Object.entries(policies).filter(([, { closedRounds }]) => closedRounds === "accept")
     for (const [protocol, policy] of accepting) {
       describe(`under the policy of ${protocol}`, () => {
-        it("runs again when the last of it, lost at once, is taken back", () => {
+        it("is active again when the bet that closed its round and lost the bonus is rolled back", () => {
           const runner = makeRunner(allIn)
           runner.accept(does(bet("b", 1000, { policy, closesRound: true })))
           assert.deepInclude(bonusOf(runner), { result: "lost" })
@@ -488,7 +489,7 @@ for (const remembers of [true, false]) {
           isAsBefore(runner)
         })
 
-        it("gets the win of a second bet in a closed round, and is not over before ten minutes have passed", () => {
+        it("stays active for nine minutes after a second bet in a closed round, and gets the win of that bet", () => {
           const runner = makeRunner({ ...allIn, real: 10 })
           runner.accept(doesAll(bet("b", 10, { policy }), win("w", "b", 0, { policy, closesRound: true })))
           runner.accept(does(bet("b2", 1000, { policy })))
@@ -501,7 +502,7 @@ for (const remembers of [true, false]) {
           assert.deepStrictEqual(toldOf(runner, 501), [])
         })
 
-        it("gets a win that the end of its round overtook", () => {
+        it("gets a win that arrives after the close of its round", () => {
           const runner = makeRunner(allIn)
           runner.accept(does(bet("b", 1000, { policy })))
           runner.accept(does(close("round", undefined, { policy })))
@@ -514,7 +515,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("is over when no win has come in the time of a vendor that tells no loss", () => {
+    it("is lost ten minutes after the last bet at a vendor that reports no losses, and active again with a later win", () => {
       const { spribe: policy } = policies
       const runner = makeRunner({ ...allIn, pendingBonuses: [second] })
       runner.accept(does(bet("b", 600, { policy })))
@@ -533,7 +534,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().activeBonus?.id, 501)
     })
 
-    it("is over when staff close the round that held it, and still gets the win of it", () => {
+    it("is lost when staff close the round that holds its stake, and active again with a win of that round", () => {
       const { hub88, spribe } = policies
       for (const policy of [hub88, spribe]) {
         const runner = makeRunner({ ...allIn, pendingBonuses: [second] })
@@ -562,7 +563,7 @@ for (const remembers of [true, false]) {
     })
   })
 
-  describe(`a bonus that is short of what was taken back, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`a bonus that is short of a rolled-back win (${memory})`, () => {
     const { hub88: policy } = policies
     const allIn = { real: 0, bonus: 100, activeBonus: makeBonus() }
     const shortOf = (runner: RuleRunner) => (runner.player().activeBonus ?? bonusOf(runner))?.short
@@ -577,7 +578,7 @@ for (const remembers of [true, false]) {
       return runner
     }
 
-    it("pays it off with the stakes that come back, as in the other order", () => {
+    it("settles the shortfall with rolled-back stakes", () => {
       const runner = makeShort()
       assert.deepStrictEqual(moves(runner, 3), [
         ["bonus", "bonus_correction_up", 100, 501],
@@ -593,7 +594,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
     })
 
-    it("pays it off with a late win, which is taken back with that part", () => {
+    it("settles the shortfall with a late win, and is short again when that win is rolled back", () => {
       const runner = makeShort()
       assert.deepInclude(runner.accept(does(win("wc", "c", 130, { policy, roundId: "second" }))), {
         bonusAmount: 30,
@@ -605,7 +606,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(shortOf(runner), 100)
     })
 
-    it("is lost when nothing is open, and runs again with what exceeds it", () => {
+    it("is lost when no round is open, and active again when rolled-back stakes exceed the shortfall", () => {
       const runner = makeShort()
       for (const round of ["round", "second"]) runner.accept(does(close(round, undefined, { policy })))
       assert.deepInclude(bonusOf(runner), { result: "lost", short: 100, forfeited: 0 })
@@ -617,7 +618,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["lost", "activated"])
     })
 
-    it("is short of a win that is taken back when it has been lost", () => {
+    it("is short of a win that is rolled back after the bonus was lost", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 100, { policy, closesRound: true })))
       runner.accept(does(bet("c", 100, { policy, roundId: "second", closesRound: true })))
@@ -628,7 +629,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
     })
 
-    it("owes nothing of it once it is converted, and gives real money only of what exceeds it", () => {
+    it("pays real money only for wins beyond the shortfall once the bonus is converted", () => {
       const runner = makeShort({ activeBonus: makeBonus({ wagerRequirement: 210 }) })
       runner.accept(doesAll(promoWin("p", 10, { policy }), bet("d", 10, { policy, roundId: "third" })))
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0, short: 100 })
@@ -642,7 +643,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { converted: 0, late: 0, short: 50 })
     })
 
-    it("takes no more from the real wallet than it brought there, whenever its win is taken back", () => {
+    it("takes no more from the real wallet than its conversion paid when a win is rolled back after the conversion", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 250 }) })
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 200, { policy, closesRound: true })))
       runner.accept(does(bet("c", 150, { policy, roundId: "second", closesRound: true })))
@@ -652,7 +653,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { converted: 50, late: -50, short: 150 })
     })
 
-    it("forfeits no more than it had when its time is over, whenever its win is taken back", () => {
+    it("corrects the forfeited amount of an expired bonus when a win is rolled back after the expiry", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 80, { policy, closesRound: true })))
       runner.now += 8 * day
@@ -664,7 +665,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 100, wagered: 0 })
     })
 
-    it("is short of a stake that was forfeited as it came back, and is reinstated", () => {
+    it("is short of a stake whose rollback was forfeited by the cap once that bet is reinstated", () => {
       const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
       const runner = makeRunner({ real: 0, bonus: 280, activeBonus })
       for (const [id, amount] of [["a", 100], ["b", 20], ["c", 100]] as const) {
@@ -684,11 +685,11 @@ for (const remembers of [true, false]) {
     })
   })
 
-  describe(`a requirement that a reinstated bet meets again, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
+  describe(`a wagering requirement that a reinstated bet meets again (${memory})`, () => {
     const { hub88: policy } = policies
     const met = { real: 200, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 200 }) }
 
-    it("converts a bonus that waits, at once", () => {
+    it("converts a pending bonus at once", () => {
       const runner = makeRunner({ ...met, real: 220, pendingBonuses: [second] })
       runner.accept(does(bet("b", 200, { policy })))
       runner.accept(does(bet("c", 10, { policy, roundId: "second" })))
@@ -703,7 +704,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { state: "pending", held: 100, converted: 0 })
     })
 
-    it("converts a bonus whose time is over since", () => {
+    it("converts a bonus that has expired since", () => {
       const runner = makeRunner(met)
       runner.accept(does(bet("b", 200, { policy })))
       runner.now += 8 * day
@@ -715,7 +716,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "expired", "converted"])
     })
 
-    it("converts a bonus that was lost since, which does not run in between", () => {
+    it("converts a bonus that was lost since, without activating it in between", () => {
       const activeBonus = makeBonus({ amount: 120, wagerRequirement: 120, contributions: { [roulette.id]: 50 } })
       const runner = makeRunner({ real: 80, bonus: 120, activeBonus })
       runner.accept(doesAll(bet("b", 20, { policy }), rollback("k", "b", { policy })))
@@ -727,7 +728,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["lost", "converted"])
     })
 
-    it("does not matter to a bonus that a person cancelled", () => {
+    it("does not convert a bonus that staff cancelled", () => {
       const runner = makeRunner(met)
       runner.accept(does(bet("b", 200, { policy })))
       runner.accept(does(rollback("k", "b", { policy })))
@@ -738,8 +739,8 @@ for (const remembers of [true, false]) {
     })
   })
 
-  describe(`a bonus that waits behind a later one, for a player who ${remembers ? "remembers" : "forgets"}`, () => {
-    it("is lost when the time is over in which its last stake may be won", () => {
+  describe(`an earlier bonus that is pending while a later one is active (${memory})`, () => {
+    it("is lost when the time in which its last stake could be won is over", () => {
       const interrupted = {
         wagered: 100,
         openRounds: 0,
@@ -765,7 +766,7 @@ for (const remembers of [true, false]) {
 
     const { hub88: policy } = policies
 
-    it("runs when nothing of the later one is played any more", () => {
+    it("is active again when the only bet of the later bonus is rolled back", () => {
       const runner = makeRunner({
         real: 220,
         bonus: 100,
@@ -782,7 +783,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(runner.player().pendingBonuses.map(({ id }) => id), [502])
     })
 
-    it("is lost when nothing of it is left and nothing of it is open", () => {
+    it("is lost when it holds neither money nor an open stake", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus(), pendingBonuses: [second] })
       runner.accept(does(bet("b", 100, { policy, closesRound: true })))
       runner.accept(does(bet("c", 10, { policy, roundId: "second" })))

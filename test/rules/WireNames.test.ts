@@ -7,7 +7,7 @@ import { operatorOf } from "../kit/Operators.ts"
 // Goal: a field declared once has its name outside derived, alike for types and values. Method: a struct whose encoded form is read
 // by its type; an operator as a row has it.
 
-describe("names of the wire", () => {
+describe("field names on the wire", () => {
   it("separate words by underscores", () => {
     const names = ["id", "playerId", "withdrawalSecondApprovalAbove", "kycStatus"]
     assert.deepStrictEqual(names.map(wireName), ["id", "player_id", "withdrawal_second_approval_above", "kyc_status"])

@@ -106,7 +106,7 @@ describe("withdrawalStep", () => {
     assert.strictEqual(open({ exclusion, restrictions: others }).accept(request(10)).payment.status, "new")
   })
 
-  it("keeps to the method and its bounds", () => {
+  it("refuses other methods and amounts outside the method's bounds", () => {
     const runner = open({ real: 20_000 })
     const refused = (amount: number, overrides: Partial<Withdrawal> = {}) => {
       const { code, details } = runner.refuse(request(amount, overrides))
@@ -147,7 +147,7 @@ describe("withdrawalStep", () => {
     assert.strictEqual(runner.refuse(request(10, { kycThreshold: 500 })).code, "KYC_REQUIRED")
   })
 
-  it("judges account, method, verification and funds in this order", () => {
+  it("checks account, method, verification and funds in this order", () => {
     const wrong = { method: null, kycThreshold: 0 }
     const codes: ReadonlyArray<readonly [Partial<Player>, Partial<Withdrawal>, string]> = [
       [{ status: "locked", kycStatus: "rejected", real: 0 }, wrong, "PLAYER_RESTRICTED"],

@@ -16,27 +16,27 @@ const zones = [
   "Pacific/Kiritimati"
 ]
 
-describe("times of a zone", () => {
-  it("are those that its clocks show, in summer and in winter", () => {
+describe("times in a time zone", () => {
+  it("are those of the zone's clocks, in summer and in winter", () => {
     assert.strictEqual(wallTime(Date.parse("2026-11-27T20:40:59Z"), "Europe/Berlin"), "2026-11-27T21:40")
     assert.strictEqual(wallTime(Date.parse("2026-07-27T22:40:00Z"), "Europe/Berlin"), "2026-07-28T00:40")
     assert.strictEqual(iso(instantOf("2026-11-27T21:40", "Europe/Berlin")), "2026-11-27T20:40:00.000Z")
     assert.strictEqual(iso(instantOf("2026-07-28T00:40", "Europe/Berlin")), "2026-07-27T22:40:00.000Z")
   })
 
-  it("are an hour later where they are skipped, and the first of two", () => {
+  it("are an hour later where the clock skips them, and the earlier instant where it shows them twice", () => {
     assert.strictEqual(iso(instantOf("2026-03-29T02:30", "Europe/Berlin")), "2026-03-29T01:30:00.000Z")
     assert.strictEqual(iso(instantOf("2026-10-25T02:30", "Europe/Berlin")), "2026-10-25T00:30:00.000Z")
   })
 
-  it("are none while they are being typed", () => {
+  it("are undefined while they are incomplete", () => {
     for (const text of ["", "2026-11-27", "0002-11-27T21:40", "2026-13-01T00:00", "2026-11-27T21:40:10"]) {
       assert.isUndefined(instantOf(text, "Europe/Berlin"), text)
     }
   })
 
   it.prop(
-    "lead back to their instant",
+    "are converted back to their instant",
     [Schema.Literals(zones), Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_000_000_000 }))],
     ([zone, seconds]) => {
       const at = Math.floor(seconds / 60) * 60_000
@@ -49,7 +49,7 @@ describe("times of a zone", () => {
     }
   )
 
-  it("make the ranges that people name", () => {
+  it("yield the named ranges of days", () => {
     // Wednesday, the first of a month, half past midnight in Berlin
     const now = Date.parse("2026-03-31T22:30:00Z")
     const ranges = Object.fromEntries(namedRanges.map((name) => {

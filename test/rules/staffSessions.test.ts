@@ -28,7 +28,7 @@ describe("a code of the second factor", () => {
     }
   })
 
-  it("is taken from a clock that is half a minute off, and from none that is further", () => {
+  it("is accepted from a clock that is half a minute off, and not from one further off", () => {
     const [[seconds, code]] = vectors
     const taken = [-2, -1, 0, 1, 2].map((steps) =>
       acceptedStep(secret, code, (seconds + steps * 30) * 1000, null) !== undefined
@@ -36,12 +36,12 @@ describe("a code of the second factor", () => {
     assert.deepStrictEqual(taken, [false, true, true, true, false])
   })
 
-  it("of a step that is not later than the last one accepted is refused, whatever the order", () => {
+  it("of a time step not later than the last accepted one is refused", () => {
     const [[seconds, code]] = vectors
     assert.isUndefined(acceptedStep(secret, code, seconds * 1000, Math.floor(seconds / 30) + 1))
   })
 
-  it("may be typed with spaces; a recovery code is no such code, and belongs to one account", () => {
+  it("may be typed with spaces, and is distinguished from a recovery code, which belongs to one account", () => {
     assert.isTrue(isTimeBased("287 082"))
     const code = recoveryCode("abcdefghijklm")
     assert.strictEqual(code, "abcd-efgh-ijkl")
@@ -61,13 +61,13 @@ describe("a session of staff", () => {
   const idleMs = 30 * 60_000
   const times = { lastSeenAt: 0, expiresAt: 12 * 3_600_000 }
 
-  it("ends by being idle, and at its end however it is used", () => {
+  it("ends after idle time, and at its expiry even when it is in use", () => {
     assert.isFalse(isOver(times, idleMs, idleMs - 1))
     assert.isTrue(isOver(times, idleMs, idleMs))
     assert.isTrue(isOver({ ...times, lastSeenAt: times.expiresAt - 1 }, idleMs, times.expiresAt))
   })
 
-  it("moves money for five minutes after the second factor was shown", () => {
+  it("may move money for five minutes after the second factor was entered", () => {
     assert.isUndefined(steppedUpUntil(null, 0))
     assert.strictEqual(steppedUpUntil(0, 299_999), 300_000)
     assert.isUndefined(steppedUpUntil(0, 300_000))
@@ -79,7 +79,7 @@ describe("a session of staff", () => {
     assert.isUndefined(cookieIn("xpitboss_session=abc", "pitboss_session"))
   })
 
-  it("speaks for requests of the pages alone", () => {
+  it("is accepted only for requests of the back office's own pages", () => {
     const asking = { host: "office.example", origin: undefined, requestedWith: undefined }
     assert.isFalse(isOwnRequest(asking, "https://office.example"))
     assert.isTrue(isOwnRequest({ ...asking, requestedWith: "pitboss" }, "https://office.example"))
@@ -88,7 +88,7 @@ describe("a session of staff", () => {
     assert.isFalse(isForeign(asking, "https://office.example"))
   })
 
-  it("goes on at a path of the pages, never at another host", () => {
+  it("continues after sign-in at a path of the pages, never at another host", () => {
     assert.strictEqual(pathAfterSignIn("/players?status=active"), "/players?status=active")
     fc.assert(fc.property(fc.oneof(fc.webUrl(), fc.string()), (next) => {
       const path = pathAfterSignIn(next)

@@ -14,7 +14,7 @@ import { exchange, makeAgent, portOf } from "../kit/HttpCalls.ts"
 const invented = (count: number, length = 6) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`.padEnd(length, "x"), 1]))
 
-layer(layerPublicApi, { timeout: "60 seconds" })("bodies", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("request bodies", (it) => {
   const startScene = Effect.fnUntraced(function*(name: string) {
     const port = yield* portOf
     const agent = yield* makeAgent()
@@ -34,7 +34,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("bodies", (it) => {
     return { operator, play, playerId, studio }
   })
 
-  it.effect("of players have 4 KiB, and what a refusal repeats of them is bounded", () =>
+  it.effect("of player requests are limited to 4 KiB, and a refusal lists at most 50 of their wrong fields", () =>
     Effect.gen(function*() {
       const { play } = yield* startScene("player")
       const large = yield* play({ stake: 1, params: invented(20_000) })
@@ -51,7 +51,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("bodies", (it) => {
       assert.strictEqual(good.status, 200, good.text)
     }))
 
-  it.effect("of operators and providers are counted before they are decoded", () =>
+  it.effect("of operators and providers have their values and actions counted before they are decoded", () =>
     Effect.gen(function*() {
       const { operator, playerId, studio } = yield* startScene("counted")
       const limits = (names: number) =>
@@ -72,7 +72,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("bodies", (it) => {
       assert.deepStrictEqual(batch.details, { actions: ["must hold 1 to 100 actions"], retry: "never" })
     }))
 
-  it.effect("that are refused fill no table", () =>
+  it.effect("that are refused take a bounded number of rows in the table of idempotency keys", () =>
     Effect.gen(function*() {
       const { play, playerId } = yield* startScene("stored")
       const keyed = (key: number) => play({ stake: 1, params: invented(300) }, { "idempotency-key": `key-${key}` })
@@ -100,8 +100,8 @@ const separatorsIn = (value: unknown): number =>
       Math.max(0, Object.keys(value).length - 1) + (Array.isArray(value) ? 0 : Object.keys(value).length)
     )
 
-describe("bounds of a body", () => {
-  it("count what is not within texts", () => {
+describe("limits of a JSON body", () => {
+  it("the number of values is limited; separators within strings do not count", () => {
     const filler = "\\\"[{,:".repeat(1000)
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 5 }), fc.string(), (value, text) => {
       const body = { filler, text, value }
@@ -111,14 +111,14 @@ describe("bounds of a body", () => {
     assert.isDefined(refuseOverfull(bytes({ filler, list: Array.from({ length: 4100 }, () => 1) })))
   })
 
-  it("end at a depth", () => {
+  it("the depth of nesting is limited", () => {
     const nested = (depth: number) =>
       Buffer.from(`{"t":"${"x".repeat(3000)}","x":${"[".repeat(depth)}${"]".repeat(depth)}}`)
     assert.isUndefined(refuseOverfull(nested(31)))
     assert.isDefined(refuseOverfull(nested(32)))
   })
 
-  it("look at a list's length alone", () => {
+  it("a list's limit compares its length without looking at the elements", () => {
     const list = { field: "actions", maximum: 2, message: "must hold 1 to 2 actions" }
     assert.isUndefined(refuseLongList({ actions: [1, 2] }, list))
     assert.deepStrictEqual(refuseLongList({ actions: [1, 2, 3] }, list)?.details, { actions: [list.message] })
@@ -127,7 +127,7 @@ describe("bounds of a body", () => {
 })
 
 describe("stored refusals", () => {
-  it("have a budget per scope and minute", () => {
+  it("have a budget of bytes per scope and minute", () => {
     const { take } = makeRefusalBudget()
     assert.isTrue(take("a", 60, 100, 0))
     assert.isFalse(take("a", 60, 100, 59_999))

@@ -9,7 +9,7 @@ import { LedgerRestores } from "../../src/features/ledger/LedgerRestores.ts"
 import { Chain, type ChainKey } from "../../src/chain/Chain.ts"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
-import { auditLine, hashOf, linkLine, noHash, sealLine } from "../../src/chain/Lines.ts"
+import { erasedLine, hashOf, linkLine, noHash, sealLine, valuesLineSql } from "../../src/chain/Lines.ts"
 import { OldRows } from "../../src/chain/OldRows.ts"
 import { Seals } from "../../src/chain/Seals.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
@@ -60,26 +60,15 @@ const history = Effect.gen(function*() {
   return { ada, bob, operator, other, chains, journal }
 })
 
-const forgedDigest = hashOf(
-  auditLine({
-    id: 99999999,
-    at: 1000,
-    actor: "staff:1",
-    action: "x",
-    operatorId: null,
-    playerId: null,
-    subject: "x",
-    before: null,
-    after: null,
-    reason: null
-  })
-)
+/** A line in the form of before salts, which has its values in itself. */
+const forgedValues = hashOf("[\"values\",\"\",null,null,null]")
+const forgedDigest = hashOf(`["audit",99999999,1000000,"staff:1","x",null,null,"x","${forgedValues}"]`)
 const forgedLink = (chainId: number): string => hashOf(linkLine(chainId, 1, noHash, [forgedDigest]))
 
 // Goal: every manual change, removal or addition in the ledger, the audit log, the chain or its seals is found and
 // named. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
-layer(live)("the chain of hashes", (it) => {
-  it.effect("finds and names what was done to rows, links and seals by hand", () =>
+layer(live)("the hash chain", (it) => {
+  it.effect("finds and names manual changes to rows, links and seals", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { ada, bob, chains, journal, operator, other } = yield* history
@@ -128,9 +117,21 @@ layer(live)("the chain of hashes", (it) => {
         [`UPDATE audit_log SET reason = 'other' WHERE id = ${first[0]?.id}`, [
           `chain_row_changed: audit line ${first[0]?.id}`
         ]],
+        [`UPDATE audit_log SET salt = sha256('x') WHERE id = ${lineId}`, [`chain_row_changed: audit line ${lineId}`]],
+        // values that are gone without a line that says so, and another digest in their place
+        ...([
+          [`sha256(convert_to(${valuesLineSql("a")}, 'UTF8'))`, []],
+          ["sha256('x')", [`chain_row_changed: audit line ${first[0]?.id}`]]
+        ] as const).map(([digest, more]) =>
+          [
+            `UPDATE audit_log a SET values_digest = ${digest}, salt = NULL, before = NULL, after = NULL, reason = NULL
+              WHERE id = ${first[0]?.id}`,
+            [...more, `chain_values_removed: audit line ${first[0]?.id}`]
+          ] as const
+        ),
         [`DELETE FROM audit_log WHERE id = ${lineId}`, [`chain_row_removed: audit line ${lineId}`]],
         [
-          `INSERT INTO audit_log (id, at, actor, action, subject) VALUES (99999999, now(), 'staff:1', 'player.correct', 'x')`,
+          `INSERT INTO audit_log (id, at, actor, action, subject, salt) VALUES (99999999, now(), 'staff:1', 'player.correct', 'x', '')`,
           ["chain_row_added: audit line 99999999"]
         ],
         [`UPDATE chain_links SET hash = sha256('x') WHERE chain_id = ${auditChain} AND link = 1`, [
@@ -178,7 +179,7 @@ layer(live)("the chain of hashes", (it) => {
         // a forged line with a link whose hash is right, in a chain with a number that no service takes
         ...[0, -7].map((chainId) =>
           [
-            `INSERT INTO audit_log (id, at, actor, action, subject) VALUES (99999999, to_timestamp(1), 'staff:1', 'x', 'x');
+            `INSERT INTO audit_log (id, at, actor, action, subject, salt) VALUES (99999999, to_timestamp(1), 'staff:1', 'x', 'x', '');
               INSERT INTO chain_links VALUES (${chainId}, 1, '\\x${
               forgedLink(chainId)
             }', sha256('x'), '\\x${forgedDigest}',
@@ -247,8 +248,8 @@ layer(live)("the chain of hashes", (it) => {
 
 // Goal: no commit leaves the chain broken, however it ends. Method: commits that are rejected together and divided, a next link that
 // is taken already, and two journals on one database. An outcome that stays unknown: test/store/StoreFailures.test.ts.
-layer(live)("the chain of a journal", (it) => {
-  it.effect("holds through commits that are divided or taken, and of two writers", () =>
+layer(live)("the hash chain of a journal", (it) => {
+  it.effect("stays valid when commits are split or their link is taken, and when two writers commit to one database", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const chain = yield* Chain
@@ -277,11 +278,14 @@ layer(live)("the chain of a journal", (it) => {
 
       // another journal on the same database has a chain of its own
       const other = yield* Layer.build(PlayerActors.layerOver(makePlayerStore))
-      yield* Effect.forEach(players, (playerId, index) =>
-        index % 2 === 0 ? correct(playerId, 10) : Effect.provide(correct(playerId, 10), other), {
-        concurrency: "unbounded",
-        discard: true
-      })
+      yield* Effect.forEach(
+        players,
+        (playerId, index) => index % 2 === 0 ? correct(playerId, 10) : Effect.provide(correct(playerId, 10), other),
+        {
+          concurrency: "unbounded",
+          discard: true
+        }
+      )
       assert.deepStrictEqual(yield* findings, [])
       const chains = yield* sql`SELECT DISTINCT chain_id FROM chain_links WHERE player_ids <> '{}'`
       assert.lengthOf(chains, 3)
@@ -289,8 +293,8 @@ layer(live)("the chain of a journal", (it) => {
 })
 
 // Goal: rows older than the chain are linked later, and counted until then. Method: rows without links, as an upgrade finds them.
-layer(live)("rows from before the chain", (it) => {
-  it.effect("are linked in the background, counted until then, and guarded from then on", () =>
+layer(live)("rows older than the hash chain", (it) => {
+  it.effect("are linked in the background, reported as not yet linked until then, and protected afterwards", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const old = yield* OldRows
@@ -355,6 +359,7 @@ const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean =>
   const sha256 = (line: string) => createHash("sha256").update(line).digest("hex")
   const heads = new Map<number, { readonly link: number; readonly hash: string }>()
   let digests: ReadonlyArray<string> = []
+  let values = ""
   let seal = { number: 0, hash: "0".repeat(64) }
   for (const line of lines.slice(1)) {
     const [kind, first, second, third, fourth] = JSON.parse(line)
@@ -366,6 +371,9 @@ const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean =>
     } else if (kind === "entry" || kind === "audit") {
       if (digests[0] !== sha256(line)) return false
       digests = digests.slice(1)
+      values = kind === "audit" ? JSON.parse(line)[8] : ""
+    } else if (kind === "values") {
+      if (values !== sha256(line)) return false
     } else if (kind === "seal") {
       if (digests.length > 0 || first !== seal.number + 1 || third !== seal.hash) return false
       for (const [chain, link, hash] of fourth) {
@@ -381,8 +389,8 @@ const isProvenBy = (lines: ReadonlyArray<string>, published: string): boolean =>
 
 // Goal: an export and one published hash are enough to find the same without the service. Method: an export of the history above, changed line
 // by line; an export of a manually changed database; and an insider who recomputes all hashes.
-layer(live)("an export of the chain", (it) => {
-  it.effect("is verified by itself and one published hash", () =>
+layer(live)("an export of the hash chain", (it) => {
+  it.effect("can be verified from the file alone with one published hash", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { ada, bob, operator } = yield* history
@@ -414,6 +422,13 @@ layer(live)("an export of the chain", (it) => {
         assert.isAbove(checkLines(lines.with(index, changed), second).violations.length, 0, `changed ${name}`)
       }
 
+      // values that are gone although no line says that they were erased
+      const emptied = lines.findIndex((line) => line.startsWith("[\"values\""))
+      assert.deepStrictEqual(
+        checkLines(lines.with(emptied, erasedLine), second).violations.map(({ rule }) => rule),
+        ["chain_values_removed"]
+      )
+
       // manual changes of the database are named in the export as well
       const found = yield* sql.withTransaction(Effect.gen(function*() {
         yield* sql`UPDATE ledger_entries SET created_at = created_at + interval '1 day' WHERE player_id = ${ada} AND seq = 1`
@@ -442,7 +457,7 @@ layer(live)("an export of the chain", (it) => {
       const forged: Array<string> = []
       for (const line of lines) {
         const fields = JSON.parse(line)
-        if (fields[0] === "entry" || fields[0] === "audit") {
+        if (["entry", "audit", "values"].includes(fields[0])) {
           pending = [...pending, line.replace("\"correction_up\",100,", "\"correction_up\",900,")]
           continue
         }
@@ -450,7 +465,7 @@ layer(live)("an export of the chain", (it) => {
         pending = []
         if (fields[0] === "link") {
           const at = lines.indexOf(line) + 1
-          const rows = lines.slice(at, at + fields[4].length)
+          const rows = lines.slice(at).filter((row) => !row.startsWith("[\"values\"")).slice(0, fields[4].length)
             .map((row) => row.replace("\"correction_up\",100,", "\"correction_up\",900,"))
           const made = linkLine(fields[1], fields[2], hashes.get(String(fields[1])) ?? noHash, rows.map(hashOf))
           hashes.set(String(fields[1]), hashOf(made))
@@ -480,19 +495,23 @@ const impatient = layerBackoffice.pipe(
   Layer.provideMerge(layerTestService())
 )
 
-layer(impatient, { excludeTestServices: true, timeout: "60 seconds" })("an export that nobody reads", (it) => {
-  it.effect("holds up no verification, and the next export no longer than its patience", () =>
+layer(impatient, { excludeTestServices: true, timeout: "60 seconds" })("an unread export of the hash chain", (it) => {
+  it.effect("does not block a verification, and makes the next export wait only until its own timeout", () =>
     Effect.gen(function*() {
       const audit = yield* LedgerAudit
       const log = yield* AuditLog
-      const noted = log.change({ label: "staff:7" }, ({ record }) =>
-        record({ action: "operator.update", subject: "operator:1", before: null, after: null }))
+      const noted = log.change(
+        { label: "staff:7" },
+        ({ record }) => record({ action: "operator.update", subject: "operator:1", before: null, after: null })
+      )
       // more pages of links than a stream holds by itself
       yield* Effect.repeat(noted, { times: 800 })
       const begun = yield* Deferred.make<void>()
       const unread = yield* Effect.forkChild(
-        Stream.runForEach(yield* audit.exported(undefined), () =>
-          Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        Stream.runForEach(
+          yield* audit.exported(undefined),
+          () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+        )
       )
       yield* Deferred.await(begun)
       assert.strictEqual((yield* audit.verify(undefined)).links, 801)
@@ -531,8 +550,8 @@ const noteLine = Effect.flatMap(
 
 // Goal: the end of a log that was cut off, with everything in the tables that speaks of it, is found by a process that has seen it, and by the
 // next one that reads its file. Method: the deletion by the owner of the database; two processes' memories on one database.
-layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
-  it.effect("is found missing by who remembers it, after a restart as well, and when it grew again", () =>
+layer(live, { excludeTestServices: true })("a hash chain whose last links were deleted", (it) => {
+  it.effect("is detected by a process that remembers its end, also after a restart and after new links were added", () =>
     Effect.gen(function*() {
       const ends = yield* RememberedEnds
       const seals = yield* Seals
@@ -560,13 +579,13 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
       const [next, unknowing] = [Context.get(yield* fresh, RememberedEnds), Context.get(yield* fresh, RememberedEnds)]
       next.restore(kept)
       assert.deepStrictEqual((yield* next.look).map(({ message }) => message), [
-        "has another link 6 than the one that this service remembers",
-        "has another seal 2 than the seal that this service remembers"
+        "has another link 6 than the one that this service recorded",
+        "has another seal 2 than the seal that this service recorded"
       ])
       assert.deepStrictEqual(yield* unknowing.look, [])
     }))
 
-  it.effect("is not what tells of an account that nobody made", () =>
+  it.effect("leaves a staff account that no audit line records detected on its own", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const unrecorded = Effect.map(
@@ -586,7 +605,7 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
       assert.sameMembers(yield* unrecorded, ["staff:77", `staff:${id}`])
     }))
 
-  it.effect("of every journal of a process is remembered, also of chains that it has left", () =>
+  it.effect("is detected for every journal of a process, including chains that the process no longer writes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("ends")
@@ -611,7 +630,7 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
       }
     }))
 
-  it.effect("is accepted by two persons who saw the same one, and not once that is cut off in its turn", () =>
+  it.effect("is accepted once two persons confirm the same end, and a later deletion is detected again", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ends = yield* RememberedEnds
@@ -659,7 +678,7 @@ layer(live, { excludeTestServices: true })("the end of the chain", (it) => {
       assert.isNotEmpty(yield* afterRestart)
     }))
 
-  it.effect("is not accepted by one person, with another's request that was altered or is of an earlier loss", () =>
+  it.effect("is not accepted by one person, nor with a request that was altered or belongs to an earlier deletion", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const staff = yield* StaffAccounts

@@ -48,7 +48,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.match(String(done.reason.cause), /done/)
     }))
 
-  it.effect("does not have rows that were added by hand linked as if they were old", () =>
+  it.effect("cannot mark rows inserted by hand as older than the hash chain", () =>
     Effect.gen(function*() {
       const { url } = yield* TestDatabase
       for (const change of ["is_done = false", "player_id = 0, seq = 0, audit_id = 0", "is_done = is_done"]) {
@@ -57,7 +57,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       }
     }))
 
-  it.effect("loses the settings that it gave itself when the service starts", () =>
+  it.effect("loses settings it made for itself (ALTER ROLE … SET) when the service starts", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* ensureRole("pitboss_settings_test", "one")
@@ -68,7 +68,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.deepStrictEqual(settings, [{ rolconfig: null }])
     }))
 
-  it.effect("has declared rights on every table", () =>
+  it.effect("has declared privileges on every table", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const tables = yield* sql<{ readonly name: string }>`SELECT relname::text AS name FROM pg_class
@@ -76,7 +76,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.deepStrictEqual(tables.map(({ name }) => name).sort(), [...declaredTables].sort())
     }))
 
-  it.effect("has no right beyond them, and an owner's are listed", () =>
+  it.effect("has no privilege beyond the declared ones; excessive privileges are listed and revoked at the start", () =>
     Effect.gen(function*() {
       const { url } = yield* TestDatabase
       const sql = yield* SqlClient.SqlClient

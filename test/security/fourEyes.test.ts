@@ -89,8 +89,8 @@ const linkFor = (staffId: number, token: string) =>
 const verified = (casino: Casino) =>
   Effect.map(staff("GET", `/ledger/verification?operator=${casino.slug}`), ({ violations }) => violations)
 
-layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => {
-  it.effect("does not correct a balance and pay it out in parts at the threshold", () =>
+layer(layerCasinos, { excludeTestServices: true })("four-eyes rule", (it) => {
+  it.effect("one person cannot correct a balance and pay it out, also not in parts at the threshold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -115,7 +115,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.deepStrictEqual(yield* verified(casino), [])
     }))
 
-  it.effect("does not split a withdrawal below the threshold", () =>
+  it.effect("one person cannot approve a withdrawal that was split into parts below the threshold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -147,7 +147,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.deepStrictEqual(yield* verified(casino), [])
     }))
 
-  it.effect("does not approve twice with tokens that it made, rotated or borrowed", () =>
+  it.effect("one person cannot approve twice with a token that this person issued, rotated or borrowed", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id: player } = yield* casino.register()
@@ -206,7 +206,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(yield* decide(other, request.id, "approve"), "posted")
     }))
 
-  it.effect("does not move money with the bootstrap token once there are staff, nor at all once it is retired", () =>
+  it.effect("the bootstrap token moves no money once there are staff, and does nothing once it is retired", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -237,7 +237,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       yield* sql`DELETE FROM bootstrap_retirement`
     }))
 
-  it.effect("does not retire the bootstrap token while nobody else can get in", () =>
+  it.effect("the bootstrap token cannot be retired while no other account can sign in", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const retire = staffCall("POST", `${api}/staff/bootstrap/retirement`, {}, as(bootstrapToken))
@@ -248,7 +248,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual((yield* retire).code, "INVALID_REQUEST")
     }))
 
-  it.effect("does not give away more than a day's budget, nor cash with the role support", () =>
+  it.effect("one person cannot give away more than the daily budget, and the role support cannot grant cash", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: player } = yield* casino.register()
@@ -301,7 +301,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(own.code, "VALIDATION_FAILED")
     }))
 
-  it.effect("does not post a correction twice, whatever became of the approval before", () =>
+  it.effect("a correction is posted once, also when it is approved again after a crash or twice at the same time", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
@@ -321,7 +321,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.deepStrictEqual(yield* casino.balances(player), [70, 0])
     }))
 
-  it.effect("a staff token ends when its days are over, and rotating renews it", () =>
+  it.effect("a staff token expires after 90 days, and a rotation renews it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const account = yield* newStaff("support")
@@ -342,7 +342,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(yield* opens(renewed), 200)
     }))
 
-  it.effect("does not make withdrawable money as bonuses of cash beyond the rule for corrections", () =>
+  it.effect("cash bonuses count with corrections: one person cannot turn them into withdrawable money above the threshold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -365,7 +365,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
     }))
 
-  it.effect("does not make bonuses and codes of its own terms with the role that corrects balances", () =>
+  it.effect("a role that corrects balances cannot create or change bonuses and promo codes", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: accomplice } = yield* casino.register()
@@ -399,7 +399,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual((yield* thief.grant(accomplice, cash.id, 70)).status, 201)
     }))
 
-  it.effect("does not give cash away by a code without a number of redemptions", () =>
+  it.effect("a promo code for a bonus without wagering needs a maximum number of redemptions", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -438,7 +438,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual((yield* switches(false)).status, 200)
     }))
 
-  it.effect("does not approve through a puppet that rotates a colleague's token, once or once more as the colleague", () =>
+  it.effect("one person cannot approve through a self-created account that rotates a colleague's token, once or twice", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -469,7 +469,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(raised.code, "VALIDATION_FAILED")
     }))
 
-  it.effect("does not approve with a second factor that it set up for a colleague by a link", () =>
+  it.effect("one person cannot approve with a second factor that this person enrolled for a colleague by a sign-in link", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id: player } = yield* casino.register()
@@ -483,7 +483,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(approved.details["reason"], "token_issued_by_approver")
     }))
 
-  it.effect("does not approve as a colleague whose second factor it removed, before that colleague has shown another", () =>
+  it.effect("a colleague whose second factor one person reset is no second person just by enrolling a new one", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id: player } = yield* casino.register()
@@ -498,7 +498,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(approved.details["reason"], "token_issued_by_approver")
     }))
 
-  it.effect("is two again once a factor from before was shown, and a token that another issued was replaced with it", () =>
+  it.effect("a colleague whose token one person rotated counts again after replacing it in a session with a second factor", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id: player } = yield* casino.register()
@@ -534,7 +534,7 @@ layer(layerCasinos, { excludeTestServices: true })("one pair of hands", (it) => 
       assert.strictEqual(yield* approves(again, yield* asked()), "posted")
     }))
 
-  it.effect("does not pay out after midnight what it corrected before", () =>
+  it.effect("one person cannot pay out after midnight what this person credited by a correction before", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()

@@ -6,6 +6,7 @@ import { networks } from "../../src/auth/Addresses.ts"
 import { isOpenConnection } from "../../src/platform/DatabaseHosts.ts"
 import { isLoopback } from "../../src/platform/Loopback.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
+import { version } from "../../src/platform/Version.ts"
 import { layerBothServers } from "../kit/Backoffice.ts"
 import { bootstrapToken, BothServers } from "../kit/Casino.ts"
 import { type Reply, send, sendSigned } from "../kit/HttpCalls.ts"
@@ -21,7 +22,7 @@ const assertBareHeaders = ({ headers }: Reply) => {
   assert.isUndefined(headers["strict-transport-security"])
 }
 
-layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("answers", (it) => {
+layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("HTTP answers", (it) => {
   it.effect("carry headers against caching, sniffing and referrers on every path", () =>
     Effect.gen(function*() {
       const { backofficePort, publicPort } = yield* BothServers
@@ -32,13 +33,16 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("a
       // the first goes the ordinary way, since the key has not been used; the second takes the lane
       assertBareHeaders(yield* sendSigned(publicPort, provider, path, { body: {} }))
       assertBareHeaders(yield* sendSigned(publicPort, provider, path, { body: { amount: 1 } }))
-      assertBareHeaders(yield* send(backofficePort, "/backoffice/v1/staff"))
+      const staff = yield* send(backofficePort, "/backoffice/v1/staff")
+      assertBareHeaders(staff)
+      assert.strictEqual(staff.headers["x-pitboss-version"], version)
+      assert.isUndefined((yield* send(publicPort, "/health")).headers["x-pitboss-version"])
       assertBareHeaders(yield* send(backofficePort, "/metrics", { headers: { host: "rebound.example" } }))
     }))
 
   // the port of all nodes is none of a node
   it.effect.skipIf(nodesOfRun > 1)(
-    "of the back office come under its own hosts only, and its figures to this machine or to staff",
+    "of the back office come under its own host names only, its metrics to local callers or staff only",
     Effect.fnUntraced(function*() {
       const { backofficePort: port } = yield* BothServers
       const authorization = `Bearer ${bootstrapToken}`
@@ -90,7 +94,7 @@ const open = new Set(["/backoffice/v1/sign-in"])
 layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })(
   "every route of the back office",
   (it) => {
-    it.effect("is closed to who has no token, however its path is written", () =>
+    it.effect("is refused to callers without a token, however its path is spelled", () =>
       Effect.gen(function*() {
         const { backofficePort: port } = yield* BothServers
         const { json } = yield* send(port, "/openapi.json")
@@ -112,10 +116,10 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })(
   }
 )
 
-describe("hosts of the back office", () => {
+describe("host names of the back office", () => {
   const isKnown = makeKnownHosts({ backofficeHost: "10.0.0.5", backofficeUrl: "https://Staff.example" })
   const local = { address: "::ffff:10.0.0.5", port: 8081 }
-  it("are loopback, where it listens, and what staff use", () => {
+  it("are loopback, the address it listens on, and the host of its public URL", () => {
     for (const host of ["localhost:8081", "127.3.2.1:8081", "10.0.0.5:8081", "staff.example", "STAFF.example"]) {
       assert.isTrue(isKnown(host, local), host)
     }
@@ -128,7 +132,7 @@ describe("hosts of the back office", () => {
 })
 
 describe("TLS", () => {
-  it("is taken from trusted proxies only", () => {
+  it("HSTS is sent only when a trusted proxy says that the request came over HTTPS", () => {
     const headersFor = makeAnswerHeaders(networks(["10.0.0.0/8"]))
     const hsts = (peer: string, proto: string | undefined) => headersFor(() => peer, proto)["strict-transport-security"]
     assert.strictEqual(hsts("10.1.1.1", "https"), "max-age=31536000")
@@ -138,7 +142,7 @@ describe("TLS", () => {
     assert.isUndefined(makeAnswerHeaders([])(() => "10.1.1.1", "https")["strict-transport-security"])
   })
 
-  it("of a database on another machine is noticed when it is missing", () => {
+  it("a connection to a remote database without TLS is detected", () => {
     for (const host of ["localhost", "127.0.0.1", "[::1]", "::1", "::ffff:127.0.0.1"]) {
       assert.isTrue(isLoopback(host), host)
     }

@@ -8,7 +8,7 @@ import { assertRefused, dataOf, fresh, made, move, openCasino, staff, staffCall 
 
 const held = { reason: "compliance_hold" }
 
-layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("a credit above the large_credit threshold", (it) => {
   const openWith = Effect.fnUntraced(function*(settings: { readonly [field: string]: unknown } = {}) {
     const casino = yield* openCasino(settings)
     const seated = Effect.gen(function*() {
@@ -40,7 +40,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
     return { ...casino, seated }
   })
 
-  it.effect("is settled, and a withdrawal right behind it is refused until the alert is closed", () =>
+  it.effect("is settled, and a following withdrawal is refused until the alert is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const { id, promo } = yield* casino.seated
@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       dataOf(yield* casino.withdraw(id, 100), 201)
     }))
 
-  it.effect("in parts below the threshold: those of a day add up, also after the alert is closed", () =>
+  it.effect("is also reached by the sum of a day's smaller credits, again after the alert is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const { id, promo } = yield* casino.seated
@@ -90,7 +90,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assert.strictEqual((yield* alertsOf).length, 2)
     }))
 
-  it.effect("as a win, with its bet or in a batch: held each time; a replay raises nothing", () =>
+  it.effect("holds withdrawals as a win, a bet-win or a batch; a replay raises no second alert", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const alertsOf = (id: number) =>
@@ -139,7 +139,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
     }))
 
-  it.effect("has a least threshold: a lower one is refused", () =>
+  it.effect("has a minimum for its threshold: a lower one is refused", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const configure = (terms: { readonly [field: string]: unknown }) =>
@@ -166,7 +166,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit out of proportion",
       assert.strictEqual(status, 200)
     }))
 
-  it.effect("follows the operator's settings; any number of them hold the player", () =>
+  it.effect("follows the operator's settings; one player's holds are capped at 20, and a release covers earlier alerts only", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       yield* staff("PATCH", "/alert-rules/large_credit", { operator: casino.slug, threshold: 200_000 })

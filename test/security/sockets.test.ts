@@ -26,8 +26,8 @@ const upgrading = (method: string, path: string, protocol: string, body = "") =>
 
 const last = "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 
-layer(layerEdgeServer())("an upgrade", (it) => {
-  it.effect("is the plain request that it is without the header, and the last one of its connection", () =>
+layer(layerEdgeServer())("a request with an Upgrade header", (it) => {
+  it.effect("is answered as if the header were absent, and closes its connection", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       for (const protocol of ["websocket", "h2c", "TLS/1.0", "anything", ""]) {
@@ -40,7 +40,7 @@ layer(layerEdgeServer())("an upgrade", (it) => {
       }
     }))
 
-  it.effect("by CONNECT is answered and closed", () =>
+  it.effect("by CONNECT is answered 404 and closed", () =>
     Effect.gen(function*() {
       const answer = yield* sendBytes(
         yield* portOf,
@@ -101,7 +101,7 @@ const linger = Effect.fnUntraced(function*(port: number, bytes: string, reads = 
   return { socket, isClosed: () => isClosed }
 })
 
-it.effect("a closing server waits neither for silent sockets nor for callers that stop sending", () =>
+it.effect("a server that stops waits neither for silent connections nor for requests that are never completed", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import * as Http from "node:http"
@@ -65,7 +65,7 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
         assert.deepStrictEqual(yield* lines, [...expected, `player.show player:${one} ${one}`].toSorted())
       }))
 
-    it.effect("leave a line for every answer that tells of a player", () =>
+    it.effect("leave a line for every answer that shows a player", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const casino = yield* openCasino()
@@ -126,7 +126,7 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
         assert.notInclude(JSON.stringify(timeline), "payment.show")
       }))
 
-    it.effect("leave a line for the record that a change answers with, also where it changes nothing", () =>
+    it.effect("leave a line for a record returned by a change, also when nothing was changed", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const casino = yield* openCasino()
@@ -168,7 +168,7 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
         const sql = yield* SqlClient.SqlClient
         const { backofficePort } = yield* BothServers
         const casino = yield* openCasino()
-        yield* casino.register()
+        const { id: player } = yield* casino.register()
         const { id, token } = yield* made("/staff", { name: "Reader", role: "admin" })
         const streams: Array<{ readonly action: string; readonly path: string }> = []
         HttpApi.reflect(BackofficeApi, {
@@ -179,7 +179,12 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
             if (kind === "document" || kind === "events") streams.push({ action, path: endpoint.path })
           }
         })
-        assert.sameMembers(streams.map(({ action }) => action), ["ledger.export", "figures.live"])
+        assert.sameMembers(streams.map(({ action }) => action), [
+          "ledger.export",
+          "figures.live",
+          "player.statement"
+        ])
+        const day = (yield* DateTime.nowAsDate).toISOString().slice(0, 10)
         const opened = (path: string) =>
           Effect.callback<number | undefined>((resume) => {
             const request = Http.get(
@@ -191,18 +196,23 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
             )
           })
         for (const { path } of streams) {
-          for (let turn = 0; turn < 2; turn++) {
-            assert.strictEqual(yield* opened(`${path}?operator=${casino.slug}`), 200, path)
-          }
+          const asked = path.includes(":player")
+            ? `${path.replace(":player", String(player))}?from=${day}&to=${day}`
+            : `${path}?operator=${casino.slug}`
+          for (let turn = 0; turn < 2; turn++) assert.strictEqual(yield* opened(asked), 200, path)
         }
         const lines =
           yield* sql`SELECT action, subject, after FROM audit_log WHERE actor = ${`staff:${id}`} ORDER BY id`
         assert.sameDeepMembers(lines.map(({ subject }) => subject), [
           "export:ledger.export",
           "export:ledger.export",
-          "stream:figures.live"
+          "stream:figures.live",
+          `player:${player}`,
+          `player:${player}`
         ])
-        for (const { after } of lines) assert.deepStrictEqual(after, { filters: ["operator"] })
+        for (const { after, subject } of lines) {
+          assert.deepStrictEqual(after, String(subject).startsWith("player:") ? null : { filters: ["operator"] })
+        }
       }))
   }
 )

@@ -18,7 +18,7 @@ import { parseMetrics } from "../kit/Metrics.ts"
 layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("wrong staff tokens", (it) => {
   // each node counts the strangers that come to it
   it.effect.skipIf(nodesOfRun > 1)(
-    "make their address wait, count and are logged; a token that has worked goes on",
+    "get their address rate-limited, are counted and logged; a token that has worked before is still accepted",
     Effect.fnUntraced(function*() {
       const { backofficePort, logged } = yield* BothServers
       const listStaff = (token: string) =>
@@ -65,7 +65,7 @@ const tokens = StaffTokens.layer.pipe(
 )
 
 layer(tokens)("wrong staff tokens of one IPv6 network", (it) => {
-  it.effect("wait together, whatever addresses of it they come from", () =>
+  it.effect("share one rate limit, whatever addresses of the network they come from", () =>
     Effect.gen(function*() {
       const { authenticate } = yield* StaffTokens
       for (let count = 0; count < 400; count++) {

@@ -25,7 +25,7 @@ const isOpen = (call: ReturnType<typeof inSession>) =>
   Effect.map(call("GET", "/session"), ({ status }) => status === 200)
 
 layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) => {
-  it.effect("sets no password and no second factor", () =>
+  it.effect("cannot set a password or a second factor", () =>
     Effect.gen(function*() {
       const name = fresh("Ann ")
       const { id, token } = yield* made("/staff", { name, role: "support" })
@@ -50,7 +50,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
       assert.deepStrictEqual(kept, { password: null, pending: null })
     }))
 
-  it.effect("leaves nothing behind that it made through a link, when another issues the next", () =>
+  it.effect("loses the password, factors, sessions and links made with it when somebody else rotates it", () =>
     Effect.gen(function*() {
       const name = fresh("Bea ")
       const { id, token } = yield* made("/staff", { name, role: "admin" })
@@ -84,7 +84,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
       }
     }))
 
-  it.effect("keeps nothing that it made when its account is switched off, given another role or other operators", () =>
+  it.effect("loses the sessions and password made with it when its account is disabled or gets another role or operators", () =>
     Effect.gen(function*() {
       const { id: operator } = yield* made("/operators", { slug: fresh("o").toLowerCase(), name: "O", currency: "EUR" })
       for (const change of [{ active: false }, { role: "support" }, { operators: [String(operator)] }]) {
@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
       }
     }))
 
-  it.effect("takes nothing from an owner who signed in by other ways", () =>
+  it.effect("does not affect the owner's own password and second factor when it is rotated", () =>
     Effect.gen(function*() {
       const { call, id, name, password } = yield* withPassword(fresh("Dan "), "support")
       const { recovery } = yield* enrols(call)
@@ -109,7 +109,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
       assert.strictEqual((yield* signIn({ name, password, code: recovery[0] ?? "" })).status, 201)
     }))
 
-  it.effect("finds no column of staff that lets somebody in and is on no list", () =>
+  it.effect("cannot use an overlooked credential: every column about staff is listed as a way to sign in or as none", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const rows = yield* sql<{ readonly name: string }>`SELECT table_name || '.' || column_name AS name

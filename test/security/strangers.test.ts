@@ -26,7 +26,7 @@ const Remembering = Logger.layer([
 layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
   "strangers",
   (it) => {
-    it.effect("of one address are refused beyond an allowance, and who signs from there is not", () =>
+    it.effect("of one address are refused beyond an allowance, and signed requests from that address are not", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const operator = yield* addOperator("flooded")
@@ -55,7 +55,7 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
         assert.strictEqual((yield* send(port, "/health/live")).status, 200)
       }))
 
-    it.effect("leave a line in the log now and then, with key, address and how many there were", () =>
+    it.effect("leave a throttled log line with key, address and the number of further failures", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const provider = yield* addProvider("imitated")
@@ -75,7 +75,7 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
         ])
       }))
 
-    it.effect("have their large bodies read within a budget of bytes, whatever key they name", () =>
+    it.effect("share a budget of bytes for large request bodies, whatever key they name", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const operator = yield* addOperator("imitated")
@@ -129,8 +129,8 @@ const get = (port: number, path: string, headers: Http.OutgoingHttpHeaders = {})
     }
   )
 
-layer(layerE2eServer, { timeout: "60 seconds" })("documents", (it) => {
-  it.effect("are compressed once, and not sent again to who has them", () =>
+layer(layerE2eServer, { timeout: "60 seconds" })("served documents", (it) => {
+  it.effect("are compressed, and answered 304 to a caller that has the current version", () =>
     Effect.gen(function*() {
       const port = yield* portOfApi
       for (const path of ["/docs", "/openapi.json"]) {
@@ -153,7 +153,7 @@ layer(layerE2eServer, { timeout: "60 seconds" })("documents", (it) => {
     }))
 })
 
-describe("the count of strangers", () => {
+describe("the allowance for unauthenticated requests", () => {
   const counted = (trustProxy: ReadonlyArray<string>) =>
     Effect.provide(AnonymousLimits, AnonymousLimits.layer.pipe(Layer.provide(Settings.layerTest({ trustProxy }))))
   const takeAll = ({ take }: AnonymousLimits["Service"], peer: string, forwardedFor?: string) => {
@@ -163,7 +163,7 @@ describe("the count of strangers", () => {
     return taken
   }
 
-  it.effect("is by client, an IPv6 network being one, and grows again", () =>
+  it.effect("is per client address or IPv6 /64 network, and refills with time", () =>
     Effect.gen(function*() {
       const strangers = yield* counted(["10.0.0.0/8"])
       assert.strictEqual(takeAll(strangers, "192.0.2.1"), 2000)
@@ -180,7 +180,7 @@ describe("the count of strangers", () => {
       assert.strictEqual(takeAll(strangers, "192.0.2.1"), 2000)
     }))
 
-  it.effect("keeps a proxy's own requests apart from those that it forwards, trusted or not", () =>
+  it.effect("counts a proxy's own requests apart from those it forwards, whether the proxy is trusted or not", () =>
     Effect.gen(function*() {
       const strangers = yield* counted([])
       assert.strictEqual(takeAll(strangers, "10.0.0.1", "192.0.2.1"), 2000)
@@ -188,7 +188,7 @@ describe("the count of strangers", () => {
       assert.strictEqual(takeAll(strangers, "10.0.0.1"), 2000)
     }))
 
-  it.effect("of bytes is by address and in all", () =>
+  it.effect("limits reserved body bytes per address and in total", () =>
     Effect.gen(function*() {
       const { reserve } = yield* counted([])
       const cut: Array<string> = []
@@ -208,7 +208,7 @@ describe("the count of strangers", () => {
       assert.isUndefined(from("192.0.2.9"))
     }))
 
-  it.effect("of bytes goes on to those whose bodies arrive: slow ones are cut", () =>
+  it.effect("gives reserved bytes of slow bodies to new ones after a second", () =>
     Effect.gen(function*() {
       const { reserve } = yield* counted([])
       let cut = 0
@@ -221,8 +221,8 @@ describe("the count of strangers", () => {
     }))
 })
 
-describe("the back-off", () => {
-  it("grows with failures of one address, up to a minute, and is forgotten", () => {
+describe("the back-off after failed authentication", () => {
+  it("grows with the failures of one address up to a minute, and is reset after a while", () => {
     const { fail, leftMs } = makeBackOff()
     for (let count = 0; count < 299; count++) fail("a", 0)
     assert.strictEqual(leftMs("a", 0), 0)

@@ -26,7 +26,7 @@ const watched = (body: Buffer) => {
   return { bytes, texts: () => texts }
 }
 
-describe("a body before its signature", () => {
+describe("the body of an unauthenticated request", () => {
   const vendors = strangerProviders((sample) => sample, "https://vendor.example")
   for (const { address, provider: { name } } of vendors) {
     const bound = Result.getOrThrow(
@@ -38,20 +38,20 @@ describe("a body before its signature", () => {
     const receive = (body: Buffer) =>
       bound.receive(vendorCall(path, body, { query, headers: address.headers(1_700_000_000), now: 1_700_000_000_000 }))
 
-    it.each(strangerBodies)(`${name}: $name is answered from its bytes`, ({ body }) => {
+    it.each(strangerBodies)(`${name}: $name is refused without decoding it to text`, ({ body }) => {
       const { bytes, texts } = watched(body)
       assert.strictEqual(receive(bytes)._tag, "Stranger")
       assert.strictEqual(texts(), 0)
     })
 
-    it(`${name}: a body of a genuine length with more fields than any message is answered from its bytes`, () => {
+    it(`${name}: a form of genuine length with more fields than any message is refused without decoding it to text`, () => {
       const { bytes, texts } = watched(Buffer.from("a=1&".repeat(4000)))
       assert.strictEqual(receive(bytes)._tag, "Stranger")
       assert.strictEqual(texts(), 0)
     })
   }
 
-  it("is a form only up to its bounds, counted at its separators", () => {
+  it("is parsed as a form only up to its limits of bytes and fields, which are counted first", () => {
     const bounds = { bytes: 100, fields: 3 }
     assert.deepStrictEqual(readForm(Buffer.from("a=1&b=%32+x&&=c"), { bytes: 100, fields: 4 }), [
       ["a", "1"],
@@ -69,7 +69,7 @@ describe("a body before its signature", () => {
     ])
   })
 
-  it("is JSON only up to as many values as the largest message has", () => {
+  it("is parsed as JSON only up to the number of values of the largest message", () => {
     assert.isUndefined(parseJson(Buffer.from(`{"a":${"[".repeat(5000)}`)))
     assert.isUndefined(parseJson(Buffer.from(`{"a":[${"1,".repeat(5000)}1]}`)))
     assert.isUndefined(parseJson(Buffer.from(`{${Array.from({ length: 5000 }, (_, at) => `"${at}":1`).join()}}`)))
@@ -77,8 +77,8 @@ describe("a body before its signature", () => {
   })
 })
 
-layer(layerBothServers, { timeout: "120 seconds" })("a body at Pitboss's own addresses", (it) => {
-  it.effect("is parsed for nobody who is not known", () =>
+layer(layerBothServers, { timeout: "120 seconds" })("the body of a request to Pitboss's own endpoints", (it) => {
+  it.effect("is not parsed before the caller is authenticated", () =>
     Effect.gen(function*() {
       const { backofficePort, publicPort } = yield* BothServers
       const { id } = yield* made("/operators", { slug: "strangers", name: "Strangers", currency: "EUR" })

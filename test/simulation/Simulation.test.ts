@@ -7,7 +7,7 @@ import { simulate } from "./support/Simulation.ts"
 
 const steps = 80
 
-describe("the simulator", () => {
+describe("the fault simulation", () => {
   it("replays a seed exactly", () => {
     const hashes = [11, 12, 13].map((seed) => simulate(planOf(seed, steps)).hash)
     const again = [13, 12, 11].map((seed) => simulate(planOf(seed, steps)).hash)

@@ -17,20 +17,20 @@ import { playAll, respond, textOf } from "./support.ts"
 // finds every wallet that tells or does something else. Method: a wallet over HTTP in memory, which loses answers and has mistakes to switch on.
 
 const mistakes = [
-  "tells a balance of one cent more",
-  "counts the sequence twice",
-  "names other entries in a replay",
-  "gives an entry to two messages",
-  "says that a replay is new",
+  "reports a balance one cent too high",
+  "doubles the wallet sequence",
+  "names other entries in a replayed answer",
+  "reports one ledger entry for two messages",
+  "reports a replay as processed",
   "settles a bet that was rolled back",
-  "takes stakes that it cannot pay",
-  "takes bets in a closed round",
-  "settles a part of a batch",
-  "forgets what became of a transaction",
-  "asks for a bet again instead of a rollback",
-  "lets a bet in free play take money",
-  "tells no balance with a refusal for funds",
-  "names another request"
+  "accepts stakes above the balance",
+  "accepts bets in a closed round",
+  "settles only a part of a batch",
+  "reports a known transaction as unknown",
+  "asks for a bet to be retried instead of rolled back",
+  "debits money for a bet in free play",
+  "reports no balance in a refusal for insufficient funds",
+  "returns another request id"
 ] as const
 
 type Mistake = typeof mistakes[number]
@@ -105,24 +105,26 @@ const walletWith = (mistake?: Mistake) => {
 
   const entries = (name: string, count: number, isReplay: boolean): ReadonlyArray<number> => {
     const known = entriesOf.get(name)
-    if (known !== undefined && !(isReplay && count > 0 && isWrong("names other entries in a replay"))) return known
-    const step = isWrong("gives an entry to two messages") && entryIds % 5 === 0 ? 0 : 1
+    if (known !== undefined && !(isReplay && count > 0 && isWrong("names other entries in a replayed answer"))) {
+      return known
+    }
+    const step = isWrong("reports one ledger entry for two messages") && entryIds % 5 === 0 ? 0 : 1
     const made = Array.from({ length: count }, () => (entryIds += step))
     entriesOf.set(name, made)
     return made
   }
 
   const shown = (settled: Settled, request: unknown, id: string | null): Settlement => ({
-    request_id: isWrong("names another request") ? "request" : typeof request === "string" ? request : null,
+    request_id: isWrong("returns another request id") ? "request" : typeof request === "string" ? request : null,
     transaction_id: id,
-    status: isWrong("says that a replay is new") ? "processed" : settled.status ?? "processed",
+    status: isWrong("reports a replay as processed") ? "processed" : settled.status ?? "processed",
     wallet_transaction_ids: entries(`${id}`, settled.entries, settled.status === "replayed"),
     real_amount: settled.moved,
     bonus_amount: 0,
-    balance: settled.balance + (isWrong("tells a balance of one cent more") ? 1 : 0),
+    balance: settled.balance + (isWrong("reports a balance one cent too high") ? 1 : 0),
     bonus_balance: 0,
     currency,
-    wallet_seq: settled.walletSeq * (isWrong("counts the sequence twice") ? 2 : 1),
+    wallet_seq: settled.walletSeq * (isWrong("doubles the wallet sequence") ? 2 : 1),
     round_state: settled.roundState ?? "open"
   })
 
@@ -133,22 +135,22 @@ const walletWith = (mistake?: Mistake) => {
     const { code } = right.expected
     const grown = { ...wallet, balance: 1_000_000 }
     if (message.kind === "bet") {
-      if (code === "INSUFFICIENT_FUNDS" && isWrong("takes stakes that it cannot pay")) {
+      if (code === "INSUFFICIENT_FUNDS" && isWrong("accepts stakes above the balance")) {
         const { expected, wallet: after } = decide(grown, message)
         return { expected, wallet: { ...after, balance: wallet.balance - message.amount } }
       }
       if (code === "BET_ROLLED_BACK" && isWrong("settles a bet that was rolled back")) {
         return decide(wallet, { ...message, id: `${message.id}-again` })
       }
-      if (code === "ROUND_CLOSED" && isWrong("takes bets in a closed round")) {
+      if (code === "ROUND_CLOSED" && isWrong("accepts bets in a closed round")) {
         return decide(wallet, { ...message, round: { gameId: "another", roundId: "round" } })
       }
-      if (code === "INVALID_SESSION" && isWrong("lets a bet in free play take money")) {
+      if (code === "INVALID_SESSION" && isWrong("debits money for a bet in free play")) {
         return decide(wallet, { ...message, session: "real" })
       }
     }
     const [first] = message.kind === "batch" ? message.actions : []
-    return first !== undefined && isWrong("settles a part of a batch")
+    return first !== undefined && isWrong("settles only a part of a batch")
       ? { expected: right.expected, wallet: decide(wallet, first).wallet }
       : right
   }
@@ -163,7 +165,7 @@ const walletWith = (mistake?: Mistake) => {
     wallet = after
     if (expected._tag === "Refused") {
       const { balance, code, status } = expected
-      const isTold = balance !== undefined && !isWrong("tells no balance with a refusal for funds")
+      const isTold = balance !== undefined && !isWrong("reports no balance in a refusal for insufficient funds")
       return refusal(status, code, isTold ? { balance } : {})
     }
     if (message.kind === "batch") {
@@ -183,7 +185,7 @@ const walletWith = (mistake?: Mistake) => {
     const { balance } = wallet
     if (path.startsWith("transactions/")) {
       const id = path.slice("transactions/".length)
-      const status = isWrong("forgets what became of a transaction") ? "unknown" : fateOf(wallet, id)
+      const status = isWrong("reports a known transaction as unknown") ? "unknown" : fateOf(wallet, id)
       return { status: 200, body: { data: { transaction_id: id, status } } }
     }
     let body: Fields
@@ -216,7 +218,7 @@ const differencesWith = (mistake?: Mistake) => {
       })
       if (call % 37 === 0) return Effect.fail(lost)
       if (call % 41 === 0) {
-        const again = isBet(path) && mistake !== "asks for a bet again instead of a rollback"
+        const again = isBet(path) && mistake !== "asks for a bet to be retried instead of rolled back"
           ? "rollback"
           : "same_request"
         return Effect.succeed(answered(refusal(503, "TRY_AGAIN", { retry: again })))
@@ -236,7 +238,7 @@ const differencesWith = (mistake?: Mistake) => {
 const isBet = (path: string) => path === "bet"
 
 describe("the provider simulator in Pitboss's own protocol", () => {
-  it.effect("agrees with a sound wallet whose answers are lost, and plays every scenario", () =>
+  it.effect("finds no difference in a correct wallet whose answers are lost, and plays every scenario", () =>
     Effect.gen(function*() {
       const stats = yield* differencesWith()
       assert.deepStrictEqual(stats.differences, [])
@@ -245,7 +247,7 @@ describe("the provider simulator in Pitboss's own protocol", () => {
     }))
 
   for (const mistake of mistakes) {
-    it.effect(`finds a wallet that ${mistake}`, () =>
+    it.effect(`detects a wallet that ${mistake}`, () =>
       Effect.gen(function*() {
         assert.isAbove((yield* differencesWith(mistake)).differenceCount, 0)
       }))

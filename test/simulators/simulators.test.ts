@@ -9,15 +9,15 @@ import { playAll, respond, textOf } from "./support.ts"
 // wallet of Evolution's protocol in a few lines, with mistakes to switch on.
 
 type Mistake =
-  | "pays again what was paid"
-  | "forgets rollbacks of what it does not know"
-  | "takes stakes it cannot pay"
-  | "refuses what it cannot answer"
+  | "pays a promo payout twice"
+  | "stores no tombstone for the rollback of an unknown bet"
+  | "accepts stakes above the balance"
+  | "reports a temporary failure as a permanent error"
   | "rounds amounts"
-  | "says nothing of the balance"
-  | "takes any signature"
-  | "lets old tokens live"
-  | "settles twice"
+  | "reports no balance for a credit"
+  | "accepts any authToken"
+  | "accepts old session tokens"
+  | "settles a bet twice"
 
 interface Asked {
   readonly sid: string
@@ -38,29 +38,29 @@ const walletWith = (mistake?: Mistake) => {
   const settle = (method: string, refId: string, amount: number): string => {
     const bet = bets.get(refId)
     if (bet === undefined || bet.state === "tombstone") {
-      const isForgotten = isWrong("forgets rollbacks of what it does not know")
+      const isForgotten = isWrong("stores no tombstone for the rollback of an unknown bet")
       if (method === "cancel" && bet === undefined && !isForgotten) bets.set(refId, { cents: 0, state: "tombstone" })
       return "BET_DOES_NOT_EXIST"
     }
-    if (bet.state !== "open" && !(isWrong("settles twice") && method === "credit")) return "BET_ALREADY_SETTLED"
+    if (bet.state !== "open" && !(isWrong("settles a bet twice") && method === "credit")) return "BET_ALREADY_SETTLED"
     cents += method === "credit" ? amount : bet.cents
     bet.state = method === "credit" ? "settled" : "cancelled"
     return "OK"
   }
 
   const debit = (sid: string, refId: string, amount: number): string => {
-    if (sid !== token && !(isWrong("lets old tokens live") && sid.startsWith("sid-"))) return "INVALID_SID"
+    if (sid !== token && !(isWrong("accepts old session tokens") && sid.startsWith("sid-"))) return "INVALID_SID"
     const bet = bets.get(refId)
     if (bet?.state === "tombstone" || bet?.state === "cancelled") return "FINAL_ERROR_ACTION_FAILED"
     if (bet !== undefined) return "BET_ALREADY_EXIST"
-    if (amount > cents && !isWrong("takes stakes it cannot pay")) return "INSUFFICIENT_FUNDS"
+    if (amount > cents && !isWrong("accepts stakes above the balance")) return "INSUFFICIENT_FUNDS"
     cents -= amount
     bets.set(refId, { cents: amount, state: "open" })
     return "OK"
   }
 
   const promo = (id: string, amount: number): string => {
-    if (promos.has(id) && !isWrong("pays again what was paid")) return "OK"
+    if (promos.has(id) && !isWrong("pays a promo payout twice")) return "OK"
     promos.add(id)
     cents += amount
     return "OK"
@@ -78,7 +78,7 @@ const walletWith = (mistake?: Mistake) => {
 
   let calls = 0
   return (url: URL, text: string): { readonly status: number; readonly body: object } => {
-    if (url.searchParams.get("authToken") !== "auth" && !isWrong("takes any signature")) {
+    if (url.searchParams.get("authToken") !== "auth" && !isWrong("accepts any authToken")) {
       return { status: 401, body: { status: "INVALID_TOKEN_ID" } }
     }
     let asked: Asked
@@ -90,7 +90,7 @@ const walletWith = (mistake?: Mistake) => {
     const { uuid } = asked
     // busy now and then
     if (++calls % 17 === 0) {
-      const status = isWrong("refuses what it cannot answer") ? "UNKNOWN_ERROR" : "TEMPORARY_ERROR"
+      const status = isWrong("reports a temporary failure as a permanent error") ? "UNKNOWN_ERROR" : "TEMPORARY_ERROR"
       return { status: 200, body: { status, uuid } }
     }
     const method = url.pathname.slice(1)
@@ -102,7 +102,7 @@ const walletWith = (mistake?: Mistake) => {
     const balance = Math.max(0, cents) / 100
     return {
       status: 200,
-      body: isWrong("says nothing of the balance") && method === "credit"
+      body: isWrong("reports no balance for a credit") && method === "credit"
         ? { status, uuid }
         : { status, balance, bonus: 0, uuid }
     }
@@ -120,7 +120,7 @@ const differencesWith = (mistake?: Mistake) => {
 }
 
 describe("the provider simulator", () => {
-  it.effect("agrees with a wallet that is right, and plays every scenario", () =>
+  it.effect("finds no difference in a correct wallet, and plays every scenario", () =>
     Effect.gen(function*() {
       const stats = yield* differencesWith()
       assert.deepStrictEqual(stats.differences, [])
@@ -128,18 +128,18 @@ describe("the provider simulator", () => {
     }))
 
   const mistakes: ReadonlyArray<Mistake> = [
-    "pays again what was paid",
-    "forgets rollbacks of what it does not know",
-    "takes stakes it cannot pay",
-    "refuses what it cannot answer",
+    "pays a promo payout twice",
+    "stores no tombstone for the rollback of an unknown bet",
+    "accepts stakes above the balance",
+    "reports a temporary failure as a permanent error",
     "rounds amounts",
-    "says nothing of the balance",
-    "takes any signature",
-    "lets old tokens live",
-    "settles twice"
+    "reports no balance for a credit",
+    "accepts any authToken",
+    "accepts old session tokens",
+    "settles a bet twice"
   ]
   for (const mistake of mistakes) {
-    it.effect(`finds a wallet that ${mistake}`, () =>
+    it.effect(`detects a wallet that ${mistake}`, () =>
       Effect.gen(function*() {
         assert.isAbove((yield* differencesWith(mistake)).differenceCount, 0)
       }))

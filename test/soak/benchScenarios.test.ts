@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { BenchError } from "../../bench/BenchError.ts"
 import { mixedOperations } from "../../bench/load/MixedTraffic.ts"
@@ -16,21 +15,33 @@ import { neighbourScenario } from "../../bench/scenarios/Neighbours.ts"
 import { overloadScenario } from "../../bench/scenarios/Overload.ts"
 import { protocolScenario } from "../../bench/scenarios/Protocols.ts"
 import { reportScenario } from "../../bench/scenarios/Reads.ts"
+import { recoveryScenario } from "../../bench/scenarios/Recovery.ts"
+import { verificationScenario } from "../../bench/scenarios/Verification.ts"
 import { webhookScenario } from "../../bench/scenarios/Webhooks.ts"
 import { project } from "../../bench/targets/NodeFlags.ts"
+import { folderOfServers, serverFolderPrefix } from "../kit/ServerFolders.ts"
 
 // Goal: every scenario runs from its start to the files it writes, with the current service. Method:
 // each with the smallest numbers that still exercise all of it; performance is not asserted here.
 
 let folder = ""
 let results = ""
+let temporary: string | undefined
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "pitboss-bench-test-"))
+  folder = mkdtempSync(join(folderOfServers(), serverFolderPrefix))
+  // PostgreSQL enters the folders in it
+  chmodSync(folder, 0o711)
+  // the next run removes it when this one is killed
+  writeFileSync(join(folder, "service.lock"), `${process.pid}\n`)
   results = join(folder, "results")
   process.env["BENCH_RESULTS"] = results
+  temporary = process.env["TMPDIR"]
+  process.env["TMPDIR"] = folder
 })
 afterAll(() => {
   delete process.env["BENCH_RESULTS"]
+  if (temporary === undefined) delete process.env["TMPDIR"]
+  else process.env["TMPDIR"] = temporary
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -61,8 +72,8 @@ const run = async (
 const maxForeignLoad = 100
 const time = { rounds: 1, seconds: 0.3, warmUpSeconds: 0, maxForeignLoad }
 
-describe("scenarios", () => {
-  it("start, kill and grow on a casino that is made once and kept", async () => {
+describe("benchmark scenarios", () => {
+  it("cold start, growth, reports and verification on one stored casino", async () => {
     const dataset = { players: 200, entries: 2000, folder: join(folder, "data") }
     const cold = await run(
       coldStartScenario.run({ ...dataset, bettors: 5, rounds: 1, connections: 2, seconds: 0.5, secondsAfter: 3 })
@@ -71,7 +82,7 @@ describe("scenarios", () => {
     const [silence = 0] = cold.values(1, "nothing answered for")
     expect(silence).toBeGreaterThan(0)
 
-    const growth = await run(growthScenario.run({ ...dataset, ...time, bettors: 5, connections: 2 }))
+    const growth = await run(growthScenario.run({ ...dataset, ...time, seconds: 1, bettors: 5, connections: 2 }))
     expect(growth.values(1, "× empty ledger")).toHaveLength(1)
 
     const reports = await run(
@@ -79,9 +90,14 @@ describe("scenarios", () => {
     )
     expect(reports.result.method.join(" ")).toContain("0 violations")
     expect(reports.result.measurements).toHaveLength(3)
+
+    const verification = await run(
+      verificationScenario.run({ ...dataset, bettors: 5, connections: 2, rate: 20, seconds: 1, bets: 20 })
+    )
+    expect(verification.result.measurements.map(({ name }) => name)).toEqual(["whole", "incremental"])
   }, 240_000)
 
-  it("overload", async () => {
+  it("overload: the offered rate is doubled", async () => {
     const { values } = await run(
       overloadScenario.run({
         players: 3,
@@ -98,7 +114,29 @@ describe("scenarios", () => {
     expect(offered).toBeGreaterThan(2 * before)
   }, 120_000)
 
-  it("mixed traffic and the cost of each endpoint", async () => {
+  it("recovery: the service and its PostgreSQL killed, and PostgreSQL alone", async () => {
+    const victims = ["everything", "postgres"] as const
+    const { result, values } = await run(
+      recoveryScenario.run({
+        players: 5,
+        connections: 2,
+        rounds: 1,
+        seconds: 1,
+        secondsAfter: 6,
+        forms: ["service", "npm"],
+        victims,
+        nodes: 1,
+        settings: ""
+      })
+    )
+    expect(result.measurements.map(({ name }) => name)).toEqual(
+      ["service", "npm"].flatMap((form) => victims.map((victim) => `${form}: ${victim} killed`))
+    )
+    for (const row of [0, 2]) expect(values(row, "ready after")[0]).toBeGreaterThan(0)
+    for (const row of [1, 3]) expect(values(row, "bets after PostgreSQL's return")).toHaveLength(1)
+  }, 180_000)
+
+  it("mixed traffic, and the cost of each endpoint", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2 }
     const mixed = await run(
       mixedScenario.run({ ...few, generators: 1, operations: mixedOperations, cpuProfile: false })
@@ -110,7 +148,7 @@ describe("scenarios", () => {
     expect(api.values(0, "at a ceiling of 40")).toHaveLength(1)
   }, 120_000)
 
-  it("bets in two protocols at two checkouts, here the same one", async () => {
+  it("bets in several protocols at two checkouts, here of the same revision", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2, generators: 1, ratePerSecond: 40 }
     const { result } = await run(
       protocolScenario.run({ ...few, before: project, protocols: ["hub88", "spribe"] })
@@ -122,7 +160,7 @@ describe("scenarios", () => {
     expect(result.options["before"]).toBe(result.revision)
   }, 120_000)
 
-  it("bets beside every case that takes long", async () => {
+  it("bets beside every slow operation", async () => {
     const scenario = neighbourScenario.run({
       players: 3,
       others: 4,
@@ -135,10 +173,11 @@ describe("scenarios", () => {
       readers: 2,
       retries: 4,
       resting: 20,
-      restSeconds: 1
+      restSeconds: 1,
+      cpuProfile: false
     })
-    // requests that share a commit with a locked row may be refused with TRY_AGAIN
-    const { result, values } = await run(scenario, ["TRY_AGAIN", "TIMED_OUT"])
+    // requests that share a commit with a locked row may be refused with TRY_AGAIN; the last two count what a case did
+    const { result, values } = await run(scenario, ["TRY_AGAIN", "TIMED_OUT", "DOCUMENTS_READ", "EVENTS_FOLLOWED"])
     expect(result.measurements.map(({ name }) => name)).toEqual(caseNames)
     for (const row of caseNames.keys()) expect(values(row, "× p99 calm")[0]).toBeGreaterThan(0)
   }, 180_000)

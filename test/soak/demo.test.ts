@@ -33,7 +33,7 @@ const layerStarted = Layer.effect(
     const service = yield* startService({
       port,
       databaseUrl: "",
-      environment: { ...environment, DEMO: "on", LOG_LEVEL: "error" }
+      environment: { ...environment, DEMO: "on", LOG_LEVEL: "error", REGISTER_ALLOW_INSECURE: "on" }
     })
     // readiness comes shortly before the demo operator exists, which the output reports
     yield* until(() => service.output().includes("Pitboss is up."))
@@ -143,9 +143,9 @@ const Verification = Schema.fromJsonString(
   Schema.Struct({ players: Schema.Int, entries: Schema.Int, violations: Schema.Array(Schema.Unknown) })
 )
 
-layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a newcomer tries", (it) => {
+layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("the demo and the first steps", (it) => {
   it.effect.skipIf(cannotRun)(
-    "the first steps by hand and in the back office do what their page says",
+    "the first steps by hand and in the back office print what their page says",
     Effect.fnUntraced(function*() {
       const between = "what follows is the back office's"
       const script = [
@@ -177,7 +177,20 @@ layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a new
       assert.notInclude(stdout, "DIFFERS")
     }))
 
-  it.effect("the demo ends as well when answers are lost", () =>
+  it.effect("the demo plays as a Swedish operator, with each player checked against the register", () =>
+    Effect.gen(function*() {
+      const { exitCode, stderr, stdout } = yield* runDemo([...short, "--jurisdiction", "se"])
+      assert.deepStrictEqual([exitCode, stderr], [0, ""], stdout)
+      assert.include(stdout, "  SELF_EXCLUDED_IDENTITY\n")
+      // the refused registration, three others, and a sign-in
+      assert.match(
+        stdout,
+        /\nspelpaus was asked 5 times\. .* demo_\w+_1: sign-in PLAYER_RESTRICTED, deposit PLAYER_RESTRICTED\n/
+      )
+      assert.match(stdout, /\n0 violations: /)
+    }))
+
+  it.effect("the demo succeeds when answers are lost", () =>
     Effect.gen(function*() {
       let answers = 0
       const url = yield* proxy((path, answer) =>
@@ -188,7 +201,7 @@ layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("what a new
       assert.match(stdout, /\d  no answer\n/)
     }))
 
-  it.effect("the demo notices a service that is one cent off", () =>
+  it.effect("the demo detects a service whose balances are one cent off", () =>
     Effect.gen(function*() {
       const url = yield* proxy((_, answer) =>
         answer.replaceAll(/"balance":(-?\d+)(?=.*"wallet_seq")/g, (_, balance) => `"balance":${Number(balance) + 1}`)

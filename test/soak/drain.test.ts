@@ -94,7 +94,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       assert.strictEqual(row?.balance, 975)
     }))
 
-  it.effect("ends in time even when the database does not let go", () =>
+  it.effect("ends in time even when the database does not answer", () =>
     Effect.gen(function*() {
       const { at, bet, commandsWait, deposit, service } = yield* startScene("impatient")
       const letGo = yield* holdPlayer(at.playerId)

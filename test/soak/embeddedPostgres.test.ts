@@ -1,11 +1,15 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Exit, Redacted, References, Schedule, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, Queue, Redacted, References, Schedule, Scope } from "effect"
 import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
-import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import {
+  type EmbeddedOptions,
+  keepEmbeddedPostgres,
+  startEmbeddedPostgres
+} from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { adminQuery, memoryInFolder } from "../kit/TestServer.ts"
 
@@ -18,12 +22,17 @@ const dataFolder = Effect.acquireRelease(
 )
 
 /** Small and quick to start. fsync stays on by default, as in the service. */
+const optionsOf = (dataDir: string, unsafeWithoutSync = false): EmbeddedOptions => ({
+  dataDir,
+  unsafeWithoutSync,
+  serverSettings: { ...memoryInFolder, shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
+})
+
+const quietly = <A, E, R>(start: Effect.Effect<A, E, R>) =>
+  start.pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
+
 const start = (dataDir: string, unsafeWithoutSync = false) =>
-  startEmbeddedPostgres({
-    dataDir,
-    unsafeWithoutSync,
-    serverSettings: { ...memoryInFolder, shared_buffers: "16MB", min_wal_size: "80MB", max_connections: "20" }
-  }).pipe(Effect.provide(Entropy.layer), Effect.provideService(References.MinimumLogLevel, "Error"))
+  quietly(startEmbeddedPostgres(optionsOf(dataDir, unsafeWithoutSync)))
 
 /** Waits until the operating system reports the end of a process. */
 const ended = (pid: number) =>
@@ -137,6 +146,37 @@ it.live("stops the server of a killed service and takes its folder over", () =>
     assert.deepStrictEqual(yield* adminQuery(second.url, "SELECT n FROM kept"), [{ n: 42 }])
   }))
 
+it.live("starts a server again that dies alone, at its address and with its data, until it is told to stop", () =>
+  // Goal: nobody has to start a service again because its PostgreSQL was killed. Method: kill it twice, each time asking at the address of the first
+  // start and looking at the lock, which stays the same file; then stop, after which neither a server nor a lock is left.
+  Effect.gen(function*() {
+    const dataDir = yield* dataFolder
+    const pidOf = () => Number(Fs.readFileSync(Path.join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n")[0])
+    const pids = yield* Effect.scoped(Effect.gen(function*() {
+      const { pid, url } = yield* quietly(keepEmbeddedPostgres(optionsOf(dataDir)))
+      yield* adminQuery(url, "CREATE TABLE kept AS SELECT 42 AS n")
+      const pids = [pid]
+      const lockedAt = () => Fs.statSync(Path.join(dataDir, "service.lock"), { bigint: true }).ctimeNs
+      const firstLockedAt = lockedAt()
+      for (let turn = 0; turn < 2; turn++) {
+        const [last = 0] = pids.slice(-1)
+        process.kill(last, "SIGKILL")
+        yield* ended(last)
+        const rows = yield* adminQuery(url, "SELECT n FROM kept").pipe(
+          Effect.retry(Schedule.spaced("20 millis")),
+          Effect.timeout("60 seconds")
+        )
+        assert.deepStrictEqual(rows, [{ n: 42 }])
+        assert.strictEqual(lockedAt(), firstLockedAt)
+        pids.push(pidOf())
+      }
+      return pids
+    }))
+    assert.strictEqual(new Set(pids).size, 3)
+    assert.deepStrictEqual(pids.filter(isRunning), [])
+    assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
+  }))
+
 it.live("starts over a crashed server's pid file, even when the number now belongs to another program", () =>
   // Goal: a stale pid file needs no manual action. Method: crash the server; then again, with a pid file that names this
   // test's own process, which runs and is not PostgreSQL.
@@ -164,14 +204,76 @@ it.live("starts over a crashed server's pid file, even when the number now belon
 
 it.live("starts over an unfinished creation", () =>
   // Goal: a kill during the first start does not block the next one.
-  // Method: a database folder with some files but without the last relevant one that initdb writes.
+  // Method: what a killed initdb leaves where it works: some of its files, the one with the version among them.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
-    Fs.mkdirSync(Path.join(dataDir, "postgres", "base"), { recursive: true })
-    Fs.writeFileSync(Path.join(dataDir, "postgres", "postgresql.conf"), "")
+    const unfinished = Path.join(dataDir, "postgres.unfinished")
+    Fs.mkdirSync(Path.join(dataDir, "postgres"))
+    Fs.mkdirSync(Path.join(unfinished, "base"), { recursive: true })
+    Fs.writeFileSync(Path.join(unfinished, "PG_VERSION"), "18\n")
     const { url } = yield* start(dataDir, true)
     assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
+    assert.isFalse(Fs.existsSync(unfinished))
   }))
+
+it.live("leaves a folder as it is that has files and is no whole database", () =>
+  // Goal: no start removes what it has not made. Method: files of somebody else; a database without its version; one without its password.
+  Effect.gen(function*() {
+    for (
+      const [names, reason] of [
+        [["postgres/notes.txt"], "has files but no PG_VERSION"],
+        [["postgres/base/1/1259", "postgres/global/pg_control", "postgres.password"], "has files but no PG_VERSION"],
+        [["postgres/PG_VERSION", "postgres/global/pg_control"], "postgres.password is missing"]
+      ] as const
+    ) {
+      const dataDir = yield* dataFolder
+      for (const name of names) {
+        const file = Path.join(dataDir, name)
+        Fs.mkdirSync(Path.dirname(file), { recursive: true })
+        Fs.writeFileSync(file, name)
+      }
+      const before = Array.from(Fs.readdirSync(dataDir, { recursive: true }), String).toSorted()
+      const { uid } = Fs.statSync(Path.join(dataDir, "postgres"))
+      assert.include((yield* Effect.flip(Effect.scoped(start(dataDir, true)))).message, reason)
+      assert.deepStrictEqual(Array.from(Fs.readdirSync(dataDir, { recursive: true }), String).toSorted(), before)
+      for (const name of names) assert.strictEqual(Fs.readFileSync(Path.join(dataDir, name), "utf8"), name)
+      assert.strictEqual(Fs.statSync(Path.join(dataDir, "postgres")).uid, uid)
+    }
+  }))
+
+it.live("creates nothing in a restart, and starts when what was missing is back", () =>
+  // Goal: a disk that is away for a while costs no data. Method: take away the version, the password, the database, the whole folder, and kill the server;
+  // once the log says that it does not start, nothing is in their place. Bring it back, and ask at the first address.
+  Effect.gen(function*() {
+    const dataDir = Path.join(yield* dataFolder, "data")
+    for (const name of ["postgres/PG_VERSION", "postgres.password", "postgres", ""]) {
+      yield* Effect.scoped(Effect.gen(function*() {
+        const reasons = yield* Queue.unbounded<string>()
+        const logger = Logger.make<unknown, void>(({ fiber }) => {
+          const { reason } = fiber.getRef(References.CurrentLogAnnotations)
+          if (typeof reason === "string") Queue.offerUnsafe(reasons, reason)
+        })
+        const { pid, url } = yield* keepEmbeddedPostgres(optionsOf(dataDir)).pipe(
+          Effect.provide(Layer.merge(Entropy.layer, Logger.layer([logger])))
+        )
+        yield* adminQuery(url, "CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS n")
+        const [there, away] = [Path.join(dataDir, name), `${dataDir}.away`]
+        Fs.renameSync(there, away)
+        const others = () => Fs.existsSync(dataDir) ? Fs.readdirSync(dataDir).toSorted() : []
+        const before = others()
+        process.kill(pid, "SIGKILL")
+        assert.match(yield* Queue.take(reasons), /^DATA_DIR: .+ (?:has no database any more|has files but|is missing)/)
+        assert.isFalse(Fs.existsSync(there), name)
+        assert.deepStrictEqual(others(), before)
+        Fs.renameSync(away, there)
+        const rows = yield* adminQuery(url, "SELECT n FROM kept").pipe(
+          Effect.retry(Schedule.spaced("20 millis")),
+          Effect.timeout("60 seconds")
+        )
+        assert.deepStrictEqual(rows, [{ n: 42 }])
+      }))
+    }
+  }), 120_000)
 
 it.live("works below a folder that only its owner may enter", () =>
   // Goal: a clone below a private home works, as root too, where PostgreSQL must run as another user.

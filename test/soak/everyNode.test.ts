@@ -13,7 +13,7 @@ import { addStaff } from "../kit/Keys.ts"
 const longEnough = "30 seconds"
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a change made on one of three nodes", (it) => {
-  it.effect("holds at all of them", () =>
+  it.effect("is in force at all of them", () =>
     Effect.scoped(Effect.gen(function*() {
       const nodes = yield* startCluster({ count: 3, databaseUrl: yield* databaseUrl })
       const agent = yield* makeAgent()

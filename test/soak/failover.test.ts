@@ -123,7 +123,7 @@ const play = Effect.fnUntraced(function*(count: 1 | 2) {
   return { found, history, silentMs }
 })
 
-describe("a primary that dies", () => {
+describe("a primary database that dies", () => {
   for (const count of [1, 2] as const) {
     it.live(
       `takes nothing acknowledged with it, and its standby is found in ten seconds by ${

@@ -18,12 +18,14 @@ const seed = seedOfRun()
 /** Fails with the findings of a run, for the reader of a failed test. */
 const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): void => {
   if (failure !== undefined) {
-    const { violations, concerned, cycle, kind } = failure
+    const { violations, concerned, cycle, databaseLines, kind } = failure
     assert.fail(
       [
         `seed ${seed}, cycle ${cycle}, ${kind ?? "calm"}: see ${folder ?? ""}`,
         ...violations,
-        ...concerned.slice(0, 100)
+        ...concerned.slice(0, 100),
+        "log of PostgreSQL:",
+        ...databaseLines
       ].join("\n")
     )
   }
@@ -36,7 +38,7 @@ const assertClean = ({ cycles, failure, folder }: RunOutcome, count: number): vo
   }
 }
 
-describe("a service at work", () => {
+describe("a service under load", () => {
   const kinds = [
     "service-kill",
     "service-kill",
@@ -48,7 +50,7 @@ describe("a service at work", () => {
   ] as const
 
   it.live(
-    `loses and doubles nothing when it or its database dies, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
+    `loses and doubles nothing when it or its database is killed, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
       assertClean(yield* run(plan), kinds.length)
@@ -72,9 +74,9 @@ describe("a service at work", () => {
 
 // Goal: the comparison finds violations. Method: a cycle without faults; then the tables are changed by SQL, one change
 // after the other, and each is named.
-describe("a calm service", () => {
+describe("a service without faults", () => {
   it.live(
-    `has a history that one order explains, and books in which every change is found (E2E_SEED=${seed})`,
+    `has a history that fits one order, and every change to its ledger and tables is detected (E2E_SEED=${seed})`,
     () =>
       Effect.scoped(Effect.gen(function*() {
         const folder = yield* makeRunFolder
@@ -115,8 +117,8 @@ describe("a calm service", () => {
                 found: "what was acknowledged last made it paid"
               },
               {
-                change: sql`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject)
-                  SELECT -1, at, actor, action, operator_id, player_id, subject FROM audit_log
+                change: sql`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, salt)
+                  SELECT -1, at, actor, action, operator_id, player_id, subject, salt FROM audit_log
                   WHERE action LIKE 'payment.%' ORDER BY id LIMIT 1`,
                 found: "the audit log says"
               },

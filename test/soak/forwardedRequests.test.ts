@@ -32,7 +32,7 @@ const metricsOf = (node: ClusterNode) =>
 const Listed = Schema.Array(Schema.Struct({ id: Schema.String, shards: Schema.Int }))
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to another node", (it) => {
-  it.effect("is one trace, and is counted at both", () =>
+  it.effect("is one trace, and is counted at both nodes", () =>
     Effect.scoped(Effect.gen(function*() {
       const agent = yield* makeAgent()
       const collector = yield* makeSink()

@@ -115,8 +115,8 @@ const freeze = Effect.fnUntraced(function*(patch: Patch | undefined) {
   return { answers: answers.length * 2, passing, untrue, differing }
 })
 
-describe("a node that wakes after its lease", () => {
-  it.live("answers what is true, or asks to try again", () =>
+describe("a node that wakes after its lease has expired", () => {
+  it.live("answers correctly or with TRY_AGAIN", () =>
     Effect.scoped(Effect.gen(function*() {
       const { answers, differing, passing, untrue } = yield* freeze(undefined)
       assert.isAbove(answers, 10)
@@ -125,7 +125,7 @@ describe("a node that wakes after its lease", () => {
       assert.deepStrictEqual(differing, [])
     })), 300_000)
 
-  it.live("is found to lie when it does not look at its lease", () =>
+  it.live("is detected to answer wrongly when its lease check is removed", () =>
     Effect.scoped(Effect.gen(function*() {
       const { untrue } = yield* freeze({
         file: "cluster/Ownership.ts",

@@ -19,9 +19,9 @@ const longest = 45_000
 
 const Listed = Schema.Array(Schema.Struct({ address: Schema.String, pid: Schema.Int }))
 
-describe("a key whose rate is counted by a node that is frozen", () => {
+describe("an API key whose rate is counted by a frozen node", () => {
   it.live(
-    "passes its limit and what was under way, also when the node wakes",
+    "passes at most its limit and the requests in flight, also after the node wakes",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const server = yield* makeFickleServer()

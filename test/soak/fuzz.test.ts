@@ -7,8 +7,8 @@ import { runFuzz } from "../fuzz/support/FuzzRun.ts"
 // and never without an answer, and its ledger verifies afterwards. Method: requests drawn from the schemas that the servers
 // publish, and damaged in their values, bytes, headers and paths, against a service in a process of its own. The
 // seed is fixed: `npm run fuzz` takes other seeds and many more requests.
-layer(layerOwnDatabase, { excludeTestServices: true })("made-up requests", (it) => {
-  it.effect("are answered as documented, and leave a clean ledger", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("random requests", (it) => {
+  it.effect("are answered as documented, and leave a valid ledger", () =>
     Effect.gen(function*() {
       const report = yield* runFuzz({
         requests: 3000,

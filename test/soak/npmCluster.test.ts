@@ -72,7 +72,7 @@ const untilReady = (url: string) =>
 
 describe("npm run cluster", () => {
   it.live(
-    "runs one casino on three nodes, brings one back that was killed, and stops all of them",
+    "runs one casino on three nodes, restarts a node that was killed, and stops all of them",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const cluster = yield* startCluster()
@@ -126,7 +126,7 @@ describe("npm run cluster", () => {
   )
 
   it.live(
-    "answers or closes every connection to the shared port while a node is frozen, and when it wakes",
+    "answers or closes every connection to the shared port while a node is frozen and after it wakes",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const cluster = yield* startCluster()
@@ -153,7 +153,7 @@ describe("npm run cluster", () => {
     240_000
   )
 
-  it.live("leaves a node that died, when it is told so", () =>
+  it.live("does not restart a node that died, with --no-restart", () =>
     Effect.scoped(Effect.gen(function*() {
       const cluster = yield* startCluster("--no-restart")
       const killed = cluster.told().get(3)
@@ -209,7 +209,7 @@ describe("npm run cluster", () => {
     240_000
   )
 
-  it.live("says how it is used when it is not understood, and why it does not start", () =>
+  it.live("prints its usage for wrong arguments, and says why it does not start", () =>
     Effect.sync(() => {
       const run = (flags: ReadonlyArray<string>, environment: { readonly [name: string]: string }) =>
         spawnSync(process.execPath, ["scripts/cluster.ts", ...flags], {

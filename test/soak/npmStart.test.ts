@@ -49,7 +49,7 @@ const startNpm = Effect.gen(function*() {
   }
 })
 
-it.live("SIGTERM to npm drains the service and its database, and npm waits for both", () =>
+it.live("SIGTERM to npm start drains the service and its database, and npm waits for both", () =>
   Effect.gen(function*() {
     const { ended, npm } = yield* startNpm
     const code = Effect.callback<number | null>((resume) => {
@@ -60,7 +60,7 @@ it.live("SIGTERM to npm drains the service and its database, and npm waits for b
     yield* ended
   }))
 
-it.live("a killed npm takes the service and its database along", () =>
+it.live("SIGKILL of npm start ends the service and its database", () =>
   Effect.gen(function*() {
     const { ended, npm } = yield* startNpm
     npm.kill("SIGKILL")

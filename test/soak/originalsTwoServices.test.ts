@@ -20,7 +20,7 @@ const Round = Schema.Struct({ round_id: Schema.String, payout: Schema.Int })
 const Count = Schema.Array(Schema.Struct({ seed: Schema.Number, rounds: Schema.Number, last: Schema.Number }))
 
 layer(layerOwnDatabase, { excludeTestServices: true })("originals on two services", (it) => {
-  it.effect("draw nothing twice, and lose nothing", () =>
+  it.effect("use no nonce twice, and lose no round", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const url = yield* databaseUrl

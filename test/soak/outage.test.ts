@@ -56,114 +56,118 @@ const assertTryAgain = (reply: Reply, retry: "rollback" | "same_request" | undef
 // Goal: while PostgreSQL is unavailable callers soon get a documented, retryable error; afterwards the service recovers without
 // a restart, and no effect was lost or doubled. Method: the service as a process on a server that shuts down cleanly,
 // and then once more abruptly, both times under the clients' load.
-describe("PostgreSQL goes away", () => {
+describe("an outage of PostgreSQL", () => {
   const seed = seedOfRun()
 
-  it.live(`is said at once, and comes back without a restart (E2E_SEED=${seed})`, () =>
-    Effect.gen(function*() {
-      const server = yield* makeFickleServer()
-      yield* Effect.gen(function*() {
-        const port = yield* freePort
-        const service = yield* startService({
-          port,
-          databaseUrl: Redacted.value(server.url),
-          environment: { LOG_LEVEL: "none" }
-        })
-        const agent = yield* makeAgent()
-        const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, port, "acme")
-        yield* addPaymentMethod(operatorId, withdrawalMethod)
-        const studio = yield* addStudio(agent, port, "studio")
-        const game = yield* addGame(studio.id, "dice")
-        const staff = staffOf(agent, () => service.backofficePort, yield* addStaff("Grace"))
-        const line = { operator, provider: studio.call, staff }
-        const seats = yield* Effect.forEach(
-          ["player0", "player1", "player2"],
-          (username) => seat(operator, studio.call, game, { username, balance: 50_000 })
-        )
-        const stranger = yield* seat(operator, studio.call, game, { username: "stranger", balance: 50_000 })
+  it.live(
+    `is answered TRY_AGAIN at once, and ends without a restart of the service (E2E_SEED=${seed})`,
+    () =>
+      Effect.gen(function*() {
+        const server = yield* makeFickleServer()
+        yield* Effect.gen(function*() {
+          const port = yield* freePort
+          const service = yield* startService({
+            port,
+            databaseUrl: Redacted.value(server.url),
+            environment: { LOG_LEVEL: "none" }
+          })
+          const agent = yield* makeAgent()
+          const { call: operator, operator: { id: operatorId } } = yield* addTenant(agent, port, "acme")
+          yield* addPaymentMethod(operatorId, withdrawalMethod)
+          const studio = yield* addStudio(agent, port, "studio")
+          const game = yield* addGame(studio.id, "dice")
+          const staff = staffOf(agent, () => service.backofficePort, yield* addStaff("Grace"))
+          const line = { operator, provider: studio.call, staff }
+          const seats = yield* Effect.forEach(
+            ["player0", "player1", "player2"],
+            (username) => seat(operator, studio.call, game, { username, balance: 50_000 })
+          )
+          const stranger = yield* seat(operator, studio.call, game, { username: "stranger", balance: 50_000 })
 
-        const history = new History()
-        let isOver = false
-        const playing = yield* playAll(6, {
-          history,
-          seats,
-          chanceOf: (stream) => chanceOf(seed, stream),
-          lines: [line],
-          isOver: () => isOver
-        })
+          const history = new History()
+          let isOver = false
+          const playing = yield* playAll(6, {
+            history,
+            seats,
+            chanceOf: (stream) => chanceOf(seed, stream),
+            lines: [line],
+            isOver: () => isOver
+          })
 
-        const readiness = Effect.map(exchange(agent, port, "/health/ready"), ({ status }) => status)
-        const readyAgain = readiness.pipe(
-          Effect.repeat({ until: (status) => status === 200, schedule: Schedule.spaced("50 millis") }),
-          Effect.timeout("60 seconds")
-        )
+          const readiness = Effect.map(exchange(agent, port, "/health/ready"), ({ status }) => status)
+          const readyAgain = readiness.pipe(
+            Effect.repeat({ until: (status) => status === 200, schedule: Schedule.spaced("50 millis") }),
+            Effect.timeout("60 seconds")
+          )
 
-        let betsThatFailed = 0
-        for (const how of ["in order", "at once"] as const) {
+          let betsThatFailed = 0
+          for (const how of ["in order", "at once"] as const) {
+            const before = history.answers
+            yield* until(() => history.answers >= before + 100, playing)
+            yield* server.leave(how)
+
+            yield* whilePlaying(
+              playing,
+              readiness.pipe(
+                Effect.repeat({ until: (status) => status === 503, schedule: Schedule.spaced("50 millis") }),
+                Effect.timeout("60 seconds")
+              )
+            )
+            assert.strictEqual((yield* exchange(agent, port, "/health/live")).status, 200)
+            for (let turn = 0; turn < 3; turn++) {
+              const askedAt = yield* Clock.currentTimeMillis
+              const [placed, paid, deposited, looked] = yield* Effect.all([
+                bet(studio.call, stranger, `away-bet-${++betsThatFailed}`),
+                promoWin(studio.call, stranger, `away-promo-${betsThatFailed}`),
+                operator.post(`/api/v1/operator/players/${stranger.playerId}/deposits`, {
+                  amount: 1,
+                  external_reference: `away-${betsThatFailed}`
+                }),
+                operator.get("/api/v1/operator/players")
+              ], { concurrency: "unbounded" })
+              assert.isBelow((yield* Clock.currentTimeMillis) - askedAt, providerWaitsMs)
+              assertTryAgain(placed, "rollback")
+              assertTryAgain(paid, "same_request")
+              assertTryAgain(deposited, undefined)
+              assertTryAgain(looked, undefined)
+            }
+
+            yield* server.comeBack
+            yield* readyAgain
+          }
           const before = history.answers
           yield* until(() => history.answers >= before + 100, playing)
-          yield* server.leave(how)
+          isOver = true
+          yield* Fiber.join(playing)
+          assert.isFalse(service.hasExited())
+          assert.isAbove(history.triedAgain, 0)
+          // a caller that gets TRY_AGAIN has not lost the connection
+          assert.strictEqual(history.lost, 0)
 
-          yield* whilePlaying(
-            playing,
-            readiness.pipe(
-              Effect.repeat({ until: (status) => status === 503, schedule: Schedule.spaced("50 millis") }),
-              Effect.timeout("60 seconds")
-            )
-          )
-          assert.strictEqual((yield* exchange(agent, port, "/health/live")).status, 200)
-          for (let turn = 0; turn < 3; turn++) {
-            const askedAt = yield* Clock.currentTimeMillis
-            const [placed, paid, deposited, looked] = yield* Effect.all([
-              bet(studio.call, stranger, `away-bet-${++betsThatFailed}`),
-              promoWin(studio.call, stranger, `away-promo-${betsThatFailed}`),
-              operator.post(`/api/v1/operator/players/${stranger.playerId}/deposits`, {
-                amount: 1,
-                external_reference: `away-${betsThatFailed}`
-              }),
-              operator.get("/api/v1/operator/players")
-            ], { concurrency: "unbounded" })
-            assert.isBelow((yield* Clock.currentTimeMillis) - askedAt, providerWaitsMs)
-            assertTryAgain(placed, "rollback")
-            assertTryAgain(paid, "same_request")
-            assertTryAgain(deposited, undefined)
-            assertTryAgain(looked, undefined)
+          const beginning = {
+            references: new Set(seats.map((_, index) => `first-player${index}`)),
+            others: new Set([stranger.playerId])
           }
+          const found = yield* audit(history, beginning)
+          assert.deepStrictEqual(found.violations, [])
+          yield* replayAll(history, line)
+          assert.deepStrictEqual(yield* audit(history, beginning), found)
 
-          yield* server.comeBack
-          yield* readyAgain
-        }
-        const before = history.answers
-        yield* until(() => history.answers >= before + 100, playing)
-        isOver = true
-        yield* Fiber.join(playing)
-        assert.isFalse(service.hasExited())
-        assert.isAbove(history.triedAgain, 0)
-        // a caller that gets TRY_AGAIN has not lost the connection
-        assert.strictEqual(history.lost, 0)
-
-        const beginning = {
-          references: new Set(seats.map((_, index) => `first-player${index}`)),
-          others: new Set([stranger.playerId])
-        }
-        const found = yield* audit(history, beginning)
-        assert.deepStrictEqual(found.violations, [])
-        yield* replayAll(history, line)
-        assert.deepStrictEqual(yield* audit(history, beginning), found)
-
-        // refusals during the outage had no effect
-        for (let number = 1; number <= betsThatFailed; number++) {
-          const settled = yield* settledOf(yield* bet(studio.call, stranger, `away-bet-${number}`))
-          assert.deepInclude(settled, { status: "processed", balance: 50_000 - 10 * number })
-        }
-      }).pipe(Effect.provide(layerDatabaseAt(server.url)))
-    }), 300_000)
+          // refusals during the outage had no effect
+          for (let number = 1; number <= betsThatFailed; number++) {
+            const settled = yield* settledOf(yield* bet(studio.call, stranger, `away-bet-${number}`))
+            assert.deepInclude(settled, { status: "processed", balance: 50_000 - 10 * number })
+          }
+        }).pipe(Effect.provide(layerDatabaseAt(server.url)))
+      }),
+    300_000
+  )
 })
 
 // Goal: overload of one player is refused and affects no other. Method: a player's commit is held, the mailbox behind it filled;
 // the excess gets TRY_AGAIN, the rest is done when the commit goes on, and the excess succeeds when sent again.
-layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a full mailbox", (it) => {
-  it.effect("is said at once, and what did not fit can be sent again", () =>
+layer(layerE2eServerWithMailbox(4), { excludeTestServices: true })("a player's mailbox that is full", (it) => {
+  it.effect("answers TRY_AGAIN at once, and the refused messages succeed when sent again", () =>
     Effect.gen(function*() {
       const agent = yield* makeAgent()
       const port = yield* portOf

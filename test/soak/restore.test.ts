@@ -86,7 +86,7 @@ const scene = Effect.gen(function*() {
 })
 
 it.live.skipIf(tools === undefined)(
-  `a dump of PostgreSQL ${tools?.version ?? ""} is the whole casino`,
+  `a dump of PostgreSQL ${tools?.version ?? ""} contains the whole casino`,
   () => Effect.scoped(scene),
   300_000
 )

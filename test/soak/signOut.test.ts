@@ -15,9 +15,9 @@ const Token = Schema.Struct({ token: Schema.String })
 
 const codeOf = ({ code, status }: Reply): string => `${status} ${code ?? ""}`.trim()
 
-layer(layerOwnDatabase, { excludeTestServices: true })("a stolen token, with two services", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("a stolen player token, with two services", (it) => {
   it.effect(
-    "ends with a lock, a login taken away, a rotation, an exclusion and a sign-out",
+    "stops working with a lock, a disabled login, a key rotation, an exclusion and a sign-out",
     Effect.fnUntraced(function*() {
       const url = yield* databaseUrl
       const ports = [yield* freePort, yield* freePort] as const

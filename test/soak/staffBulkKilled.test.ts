@@ -20,7 +20,7 @@ const Outcomes = Schema.Struct({
 })
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a bulk action of staff whose process is killed", (it) => {
-  it.effect("is finished by its retry, and done once", () =>
+  it.effect("is completed by its retry, with each item done once", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const port = yield* freePort

@@ -22,8 +22,8 @@ const playersPerVendor = 6
 const callsPerSecond = 60
 const secondsBetween = 6
 
-layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed", (it) => {
-  it.effect("answers every vendor as its books say, and keeps the ledger whole", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("a service that is killed while vendors play", (it) => {
+  it.effect("answers every vendor as its books say, and keeps the ledger valid", () =>
     Effect.gen(function*() {
       const port = yield* freePort
       const agent = yield* makeAgent()

@@ -16,8 +16,8 @@ import { eventually, expectedSignature, makeSink, soon } from "../kit/WebhookSin
 
 const kills = 4
 
-layer(layerOwnDatabase, { excludeTestServices: true })("webhooks of a service that dies", (it) => {
-  it.effect("arrive", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("webhooks of a service that is killed", (it) => {
+  it.effect("are all delivered", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const secrets = yield* Secrets

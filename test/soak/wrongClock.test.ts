@@ -16,15 +16,18 @@ const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 const json = Schema.Unknown
 
+/** Nearly all of their time they wait for jobs, and each has services of its own. */
+const waiting = { timeout: 240_000, concurrent: true }
+
 const ok = (reply: Reply): Reply => {
   assert.include([200, 201], reply.status, reply.text)
   return reply
 }
 
-describe("a service whose clock is set away and back", () => {
+describe("a service whose clock is set wrong and back", () => {
   for (const away of [3 * dayMs, -40 * dayMs]) {
     it.live(
-      `keeps exclusions, waiting raises and the sums of the day (${away / dayMs} days)`,
+      `keeps exclusions, waiting limit raises and the day's sums (${away / dayMs} days)`,
       () =>
         Effect.scoped(Effect.gen(function*() {
           const server = yield* makeFickleServer()
@@ -109,17 +112,17 @@ describe("a service whose clock is set away and back", () => {
             Effect.provideService(References.MinimumLogLevel, "Warn")
           )
         })),
-      240_000
+      waiting
     )
   }
 })
 
 const Listed = Schema.Array(Schema.Struct({ id: Schema.String, shards: Schema.Int, pid: Schema.Int }))
 
-describe("a node of three whose clock is wrong", () => {
+describe("one of three nodes, whose clock is wrong", () => {
   for (const offsetMs of [-10 * minuteMs, 20 * minuteMs]) {
     it.live(
-      `owns no players, removes nothing, and passes on what it gets (${offsetMs / minuteMs} minutes)`,
+      `owns no players, deletes nothing, and forwards its requests (${offsetMs / minuteMs} minutes)`,
       () =>
         Effect.scoped(Effect.gen(function*() {
           const server = yield* makeFickleServer()
@@ -192,7 +195,7 @@ describe("a node of three whose clock is wrong", () => {
             Effect.provideService(References.MinimumLogLevel, "Warn")
           )
         })),
-      240_000
+      waiting
     )
   }
 })

@@ -31,7 +31,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.strictEqual((yield* house.post("/players", whole)).status, 201)
     }))
 
-  it.effect("4.2 registration: each optional field has its default, and a value that comes back", () =>
+  it.effect("4.2 registration: each optional field has its default, and a sent value is returned", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       const plain = dataOf(yield* casino.post("/players", registration(fresh("plain_"))), 201)
@@ -116,7 +116,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.deepStrictEqual([email, phone], [spelt.email.toLowerCase(), "+4915123456789"])
     }))
 
-  it.effect("4.2 registration: what each field takes, and what it refuses", () =>
+  it.effect("4.2 registration: accepted and refused values of each field", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const rows: ReadonlyArray<readonly [field: string, good: ReadonlyArray<unknown>, bad: ReadonlyArray<unknown>]> = [
@@ -229,7 +229,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       for (const more of excluded) dataOf(yield* attempt(more), 201)
     })))
 
-  it.effect("4.2 registration: a promo code is redeemed when it exists, by a job where the process stopped, and kept either way", () =>
+  it.effect("4.2 registration: a promo code is redeemed if it exists, after a crash by a job, and is stored in any case", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { applyDue } = yield* Bonuses
@@ -249,7 +249,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.strictEqual(dataOf(yield* casino.get(`/players/${good.id}/bonuses`)).length, 2)
     }))
 
-  it.effect("4.2 list: each filter finds what it says and nothing else, bounds on creation time included", () =>
+  it.effect("4.2 list: each filter finds exactly the matching players, bounds of the creation time included", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const first = yield* casino.register({ external_id: "one", last_name: "Stone" })
@@ -306,7 +306,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       ) assertField(yield* casino.get(`/players?${field}=${value}`), field, value)
     })))
 
-  it.effect("4.2 PATCH: each field changes alone, its refusals name it, and each change is a line of the audit log", () =>
+  it.effect("4.2 PATCH: each field changes alone, is named when it is refused, and leaves a line in the audit log", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id, marketing: _, ...before } = yield* house.register()
@@ -359,7 +359,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.sameMembers(fields, [...rows.map(([field]) => field), "marketing.email"])
     })))
 
-  it.effect("4.2 PATCH: game providers are told today's country and language", () =>
+  it.effect("4.2 PATCH: game providers get the changed country and language at authenticate", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(0)
@@ -368,7 +368,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.deepInclude(data, { country: "SE", language: "sv" })
     }))
 
-  it.effect("4.2 PATCH: what another player has is taken, one's own is not", () =>
+  it.effect("4.2 PATCH: a value that another player has is refused as taken, the player's own value is not", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const one = yield* house.register({ phone: "+35621555777", external_id: fresh("x-") })

@@ -88,7 +88,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       )
     }))
 
-  it.effect("4.3 transactions: both bounds of time are included, and each wallet says when it changed last", () =>
+  it.effect("4.3 transactions: both bounds of time are inclusive, and each wallet shows when it last changed", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -115,7 +115,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       }
     })))
 
-  it.effect("4.3 a wallet at a moment: the balances of the ledger then, whenever it is asked, for whom it may be", () =>
+  it.effect("4.3 a wallet at a past moment: the balances then, unchanged by later entries; 404 to another operator", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ default_amount: 1000 })
@@ -231,7 +231,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual([yield* house.balances(id), yield* house.balances(other)], [[2500, 0], [0, 0]])
     }))
 
-  it.effect("4.4 bounds of a method: exactly at its least and its most, one unit beyond refused, for either direction", () =>
+  it.effect("4.4 bounds of a method: minimum and maximum are accepted, one unit beyond is refused, in both directions", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const code = fresh("m")
@@ -324,7 +324,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     })))
 
-  it.effect("4.4 simultaneous requests: nothing is held twice, one reference is one payment, and one move ends it", () =>
+  it.effect("4.4 simultaneous requests: nothing is held twice, a reference is one payment, and one move ends a payment", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const atOnce = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
@@ -355,7 +355,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
     }))
 
-  it.effect("4.4 bodies: what each field takes, and what it refuses", () =>
+  it.effect("4.4 bodies: accepted and refused values of each field", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -402,7 +402,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
-  it.effect("4.5 launch rules 1 to 3: twelve hours for real, free play for show, no address for an original", () =>
+  it.effect("4.5 launch rules 1 to 3: twelve hours for real play, free play in demo mode, no URL for an original", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const original = yield* made("/games", {
@@ -517,7 +517,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       assertRefused(yield* house.grant(id, 987_654_321), 404, "NOT_FOUND")
     }))
 
-  it.effect("4.6 a bonus that expired while no process held its player is over for readers, and for the job without any", () =>
+  it.effect("4.6 a bonus that expired while its player was not in memory is over when it is read, or ended by the job", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
@@ -552,7 +552,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       }
     }))
 
-  it.effect("4.6 promo codes: in any case, once per player, no more often than allowed, also when all come at once", () =>
+  it.effect("4.6 promo codes: in any letter case, once per player, up to the maximum, also when redeemed at the same time", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -661,7 +661,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       })
     }))
 
-  it.effect("4.9 each player endpoint answers what the operator's answers about that player", () =>
+  it.effect("4.9 each player endpoint gives the same answer as the operator's endpoint about that player", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(300)
@@ -740,7 +740,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors"
     }
   })
 
-  it.effect("2.11 the links of pages lead through a list, and a cursor walks it whatever is added meanwhile", () =>
+  it.effect("2.11 the links of pages lead through a list, and a cursor continues it whatever is added meanwhile", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, lists: all } = yield* lists
       const other = yield* openCasino()

@@ -101,7 +101,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
       assert.deepStrictEqual(dataOf(yield* report(casino, friday)), before)
     })))
 
-  it.effect("4.8 and CONTRACT 3: rate set counts from now on, no day that is over changes, and report ggr prints the report", () =>
+  it.effect("4.8 and CONTRACT 3: rate set applies from now on, past days do not change, and report ggr prints the report", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "GBP" })
       const player = yield* casino.register({ currency: "SEK" })

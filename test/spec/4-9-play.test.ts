@@ -26,7 +26,7 @@ const sitAtDice = Effect.fnUntraced(function*(casino: Casino, amount: number) {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 play", (it) => {
-  it.effect("4.9 play: bet and win in one step, with every field that is promised, in the ledger as it was answered", () =>
+  it.effect("4.9 play: bet and win in one step, with every documented field, and with the same entries in the ledger", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
@@ -67,7 +67,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [balance, 0])
     }))
 
-  it.effect("4.5 rule 4 and 7 NOT_AN_ORIGINAL 422; what is not there 404; the body's fields", () =>
+  it.effect("4.5 rule 4 and 7 NOT_AN_ORIGINAL 422; an unknown game 404; the fields of the body", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
@@ -102,7 +102,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [100, 40])
     }))
 
-  it.effect("4.9 play: once under an idempotency key; a feature of its own", () =>
+  it.effect("4.9 play: once under an idempotency key, and refused when the feature originals is off", () =>
     Effect.gen(function*() {
       const turnkey = yield* openCasino({ cooperation_model: "turnkey" })
       const seat = yield* sitAtDice(turnkey, 1000)

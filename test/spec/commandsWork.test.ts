@@ -16,7 +16,8 @@ import { commandOf, done, filled, layerScene, Scene } from "../kit/commands/Scen
 
 /**
  * Commands that print lines instead of a document, or call no service: e2e/backofficeCli and chainExport.test.ts; one that needs a cluster:
- * npmCluster.test.ts; and bulk actions, whose items leave the lines of their single actions: e2e/staffBulk.test.ts.
+ * npmCluster.test.ts; and bulk actions, whose items leave the lines of their single actions: e2e/staffBulk.test.ts;
+ * and imports and exports, whose calls are those of two commands: e2e/moving.test.ts.
  */
 const apart = [
   "ledger export",
@@ -30,7 +31,15 @@ const apart = [
   "alert assign-many",
   "alert update-many",
   "delivery retry-many",
-  "promo update-many"
+  "promo update-many",
+  "import",
+  "export",
+  "import-run open",
+  "import-run chunks",
+  "import-run put",
+  "import-run propose",
+  "import-run check",
+  "import-run export"
 ]
 
 /** Actions of a browser: sign-in, and one's own sessions. Tested by staffSessions.test.ts. */

@@ -22,10 +22,10 @@ const tables: { readonly [section: string]: string } = {
 3.1 an exclusion wins over active | spec/section3: 3.1 an exclusion wins over active
 3.2 record paid deposit: paid, credited | spec/4-3-to-4-9: 4.4 record-deposit rules 1 to 3
 3.2 request withdrawal: new, held | spec/4-3-to-4-9: 4.4 payments: newest first | spec/4-3-to-4-9: 4.3 each type of entry
-3.2 approval, payout, rejection, cancellation, from each state | rules/PaymentTransitions: allows these edges and no others | spec/commandsWork: CONTRACT 3 \${commandOf(line)}
+3.2 approval, payout, rejection, cancellation, from each state | rules/PaymentTransitions: allows the documented transitions and no others | spec/commandsWork: CONTRACT 3 \${commandOf(line)}
 3.2 what each move sends; 3.3 a change emits kyc.status_changed | e2e/webhooks: deliver every event type
-3.2 two approvers | security/fourEyes: does not split a withdrawal | e2e/backofficeApi: opens each served operation
-3.3 KYC: every state to every state | rules/AccountStatus: moves along the known ways only | e2e/webhooks: deliver every event type
+3.2 two approvers | security/fourEyes: one person cannot approve a withdrawal that was split | e2e/backofficeApi: opens each served operation
+3.3 KYC: every state to every state | rules/AccountStatus: allows the documented transitions only | e2e/webhooks: deliver every event type
 3.3 verified to expired by the document's date | spec/section3: 3.3 verified lasts through
 3.4 credited at once, or queued | spec/4-3-to-4-9: 4.6 grant body
 3.4 converted | spec/money: 4 a bonus from grant to conversion | spec/section3: 3.4 however a bonus ends
@@ -35,12 +35,12 @@ const tables: { readonly [section: string]: string } = {
 3.5 none to active, type by length or as sent | spec/section8: 8 time-out
 3.5 later end extends; shortening and lifting are refused | rules/Exclusions: takes a later end and keeps the beginning | rules/Exclusions: never end earlier | spec/section7: 7 SELF_EXCLUDED_IDENTITY 422
 3.5 no play, deposits, bonuses; withdrawals | spec/section3: 3.5 an excluded player cannot play
-3.5 running bonuses | rules/Exclusions: all but a time-out cancel the running one
+3.5 running bonuses | rules/Exclusions: exclusions other than a time-out cancel the active bonus
 3.5 later ends of other types | rules/Exclusions: does not become a time-out
-3.2 and 3.5 settled whatever became of the account | spec/money: 3.2 and CONTRACT 2: what was begun is settled
+3.2 and 3.5 settled whatever became of the account | spec/money: 3.2 and CONTRACT 2: open bets and withdrawals are settled
 3.4 to the last millisecond | spec/money: 3.4 a bonus is staked to the last millisecond
 3.5 tokens stop | spec/tokens: 5.4 a token after
-3.5 wins and rollbacks still settle | spec/money: 3.2 and CONTRACT 2: what was begun
+3.5 wins and rollbacks still settle | spec/money: 3.2 and CONTRACT 2: open bets and withdrawals
 3.5 a matching identity cannot register | spec/4-2-players: 4.2 registration: an excluded identity
 3.6 new or lowered at once; raised or null waits | spec/section3: 3.6 a raise and a removal wait`,
   section4: `
@@ -49,11 +49,11 @@ const tables: { readonly [section: string]: string } = {
 4.2 GET players: each query parameter | spec/4-2-players: 4.2 list: each filter
 4.2 POST players: all fields; 4.2 POST players: optional fields and defaults; 4.2 GET player | spec/4-2-players: 4.2 registration: each optional field
 4.2 POST players: required fields | spec/4-2-players: 4.2 registration: each required field
-4.2 POST players: the rule of each field | spec/4-2-players: 4.2 registration: what each field takes
+4.2 POST players: the rule of each field | spec/4-2-players: 4.2 registration: accepted and refused values
 4.2 POST players: uniqueness | spec/4-2-players: 4.2 registration: username, e-mail, phone
 4.2 POST players: SELF_EXCLUDED_IDENTITY | spec/4-2-players: 4.2 registration: an excluded identity
 4.2 POST players: promo_code is redeemed | spec/4-2-players: 4.2 registration: a promo code
-4.2 POST players: registration_ip is used by the risk engine | e2e/compliance: 4.2 the risk engine knows who shares what
+4.2 POST players: registration_ip is used by the risk engine | e2e/compliance: 4.2 the risk engine finds players who share
 4.2 PATCH player: each field, audited; 4.2 PATCH player: only what is sent | spec/4-2-players: 4.2 PATCH: each field changes alone
 4.2 PUT status | spec/section3: 3.1 PUT status goes from each
 4.2 POST session-tokens | spec/section8: 8 session token
@@ -63,10 +63,10 @@ const tables: { readonly [section: string]: string } = {
 4.4 GET payment-methods | spec/4-3-to-4-9: 4.4 payment-methods: active ones
 4.4 GET payments: pages and filters; 4.4 GET payment | spec/4-3-to-4-9: 4.4 payments: newest first
 4.4 record-deposit rules 1, 2, 3 and 6 | spec/4-3-to-4-9: 4.4 record-deposit rules 1 to 3
-4.4 record-deposit rule 4: limits and self-exclusion | spec/order: 2.3 a deposit | spec/limits: 2.9 \${limit}: up to exactly that, until its window ends; nothing
+4.4 record-deposit rule 4: limits and self-exclusion | spec/order: 2.3 a deposit | spec/limits: 2.9 \${limit}: up to exactly the limit, until its window ends; nothing
 4.4 record-deposit rule 5: deposit.paid; 4.4 request-withdrawal rule 4: what it sends | e2e/webhooks: deliver every event type
 4.4 bounds of a payment method | spec/4-3-to-4-9: 4.4 bounds of a method
-4.4 bodies of deposits and withdrawals | spec/4-3-to-4-9: 4.4 bodies: what each field takes
+4.4 bodies of deposits and withdrawals | spec/4-3-to-4-9: 4.4 bodies: accepted and refused values
 4.4 request-withdrawal rule 1: held, second approver | spec/4-3-to-4-9: 4.4 request-withdrawal rule 1
 4.4 request-withdrawal rule 2: KYC | spec/money: 4 unverified_withdrawal_allowance | spec/order: 2.3 a withdrawal
 4.4 request-withdrawal rule 2: bonuses | spec/money: 4 withdrawal while a bonus runs
@@ -101,16 +101,16 @@ const tables: { readonly [section: string]: string } = {
 5.4 rules 1 to 5 | spec/tokens: 5.4 a token after | spec/tokens: 5.4 rule 4`,
   section6: `
 6.1 headers, signature, envelope; 6.2 each type with its data, whatever the origin; 6.2 player.registered; 6.2 deposit.paid; 6.2 withdrawal.requested, .paid, .rejected; 6.2 bonus.granted; 6.2 bonus.completed; 6.2 kyc.status_changed | e2e/webhooks: deliver every event type
-6.3 2xx within 5 seconds | features/webhooks/Transport: a 2xx is a success | features/webhooks/Transport: no answer within five seconds
-6.3 redirects are not followed | features/webhooks/Transport: every other status is a failure, and redirects lead nowhere
+6.3 2xx within 5 seconds | features/webhooks/Transport: a webhook answered with 2xx is a success | features/webhooks/Transport: a webhook without an answer within five seconds
+6.3 redirects are not followed | features/webhooks/Transport: a webhook answered with any other status is a failure, and redirects are not followed
 6.3 eight attempts, then failed; staff retry | features/webhooks/WebhookSender: keeps the timetable: eight attempts
-6 subscribed types only | features/webhooks/WebhookSender: tells whom it concerns
-6 test ping | features/webhooks/WebhookSender: pings at once, once
+6 subscribed types only | features/webhooks/WebhookSender: delivers an event to its operator's active endpoints
+6 test ping | features/webhooks/WebhookSender: pings at once with a single attempt
 6.2 compliance.alert_created | e2e/compliance: 6.2 each rule raises its alert, and the operator hears of it once
 6.2 compliance.alert_created, once, whatever dies | soak/complianceKilled: raise each alert once
-6 events of what is refused are never sent | spec/money: 6 what is refused leaves no event`,
+6 events of what is refused are never sent | spec/money: 6 a refused request leaves no event`,
   section7: `
-7 the envelope, every code, its status and details | spec/section7: 7 every code of the table was met
+7 the envelope, every code, its status and details | spec/section7: 7 every code of the table was returned
 7 never a 5xx for bad input | e2e/badInput: numbers out of range | soak/fuzz: are answered as documented
 7 409 while the first runs | spec/section7: 7 IDEMPOTENCY_IN_PROGRESS`,
   section8: `
@@ -124,9 +124,9 @@ const tables: { readonly [section: string]: string } = {
 8 wallet session | spec/section8: 8 real-mode wallet session
 8 session time limit 5-1440 | spec/limits: 2.9 each limit takes 0 to 2^53-1
 8 cooling-off | spec/section8: 8 cooling-off
-8 username, password, age | spec/4-2-players: 4.2 registration: what each field takes | features/players/Registration: \${field}: keeps good values | features/players/Registration: counts calendar days in UTC
+8 username, password, age | spec/4-2-players: 4.2 registration: accepted and refused values | features/players/Registration: \${field}: keeps good values | features/players/Registration: counts calendar days in UTC
 8 time-out and self-exclusion length | spec/section8: 8 time-out: up to 30 days
-8 webhook acknowledgement | features/webhooks/Transport: no answer within five seconds
+8 webhook acknowledgement | features/webhooks/Transport: a webhook without an answer within five seconds
 8 GGR report range | spec/4-8-reports: 8 GGR report range
 8 external_reference | spec/section8: 8 deposits and withdrawals are idempotent`,
   decisions: `
@@ -150,21 +150,21 @@ const tables: { readonly [section: string]: string } = {
 2.9 details | spec/section7: 7 LIMIT_EXCEEDED 422 | spec/section7: 7 DUPLICATE_TRANSACTION 409
 2.10 money is a safe integer | e2e/badInput: numbers out of range
 4 funding a bet | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that ends otherwise | rules/Settlement: is staked after real money
-4 routing a win | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that ends otherwise | rules/BonusTraffic: live and end as their terms say
-4 rollback | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: live and end as their terms say
-4 contribution | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: live and end as their terms say
-4 wagering | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: live and end as their terms say
-4 max_bet | spec/money: 4 a bonus from grant to conversion | rules/Settlement: caps the stake while it runs
+4 routing a win | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that ends otherwise | rules/BonusTraffic: are granted, wagered and ended by their terms
+4 rollback | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
+4 contribution | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
+4 wagering | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
+4 max_bet | spec/money: 4 a bonus from grant to conversion | rules/Settlement: limits the stake while the bonus is active
 4 max_conversion_multiplier | spec/money: 4 a bonus from grant to conversion
 4 lost | spec/money: 4 a bonus that ends otherwise | rules/Settlement: is lost when none is left
 4 withdrawal while a bonus runs | spec/money: 4 withdrawal while
-4 loss limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are told as they are
-4 bet limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are told as they are
-4 deposit limits | spec/limits: 2.9 \${limit}: up to exactly that, until its window ends; nothing
-4 windows | spec/limits: 2.9 \${limit}: up to exactly that, until its window ends
+4 loss limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are reported correctly
+4 bet limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are reported correctly
+4 deposit limits | spec/limits: 2.9 \${limit}: up to exactly the limit, until its window ends; nothing
+4 windows | spec/limits: 2.9 \${limit}: up to exactly the limit, until its window ends
 4 max_balance | spec/limits: 2.9 max_balance
 4 max_session_minutes | spec/limits: 2.9 max_session_minutes
-4 single limits | spec/limits: 2.9 \${limit}: a bet of exactly that | spec/limits: 2.9 max_single_deposit
+4 single limits | spec/limits: 2.9 \${limit}: a bet of exactly the limit | spec/limits: 2.9 max_single_deposit
 4 negative balance | spec/money: 4 negative balance
 2.3 play | spec/4-9-play: 2.3 a play
 4 originals | e2e/originals: every round was decided by the promised seed
@@ -190,17 +190,17 @@ const tables: { readonly [section: string]: string } = {
 2 rollback twice, of a settled bet, of a rollback; a win of an unknown bet | spec/provider: CONTRACT 2 rollbacks: once
 2 rollback of a win that is spent | spec/money: 4 negative balance
 2 session unknown or over | spec/provider: CONTRACT 2 a bet needs a running session
-2 account, exclusion | spec/order: 2.3 a bet | spec/money: 3.2 and CONTRACT 2: what was begun
-2 limits, funds | spec/limits: 2.9 \${limit}: a bet of exactly that | spec/order: 2.3 a bet
+2 account, exclusion | spec/order: 2.3 a bet | spec/money: 3.2 and CONTRACT 2: open bets and withdrawals
+2 limits, funds | spec/limits: 2.9 \${limit}: a bet of exactly the limit | spec/order: 2.3 a bet
 2 bonus | spec/money: 4 a bonus from grant to conversion
-2 503 TRY_AGAIN | soak/outage: is said at once, and what did not fit can be sent again
+2 503 TRY_AGAIN | soak/outage: answers TRY_AGAIN at once, and the refused messages succeed
 2 a provider that is switched off | spec/money: CONTRACT 2 a provider that is switched off
 2 headers, no replay refusal, no rate | spec/provider: CONTRACT 2 credentials are checked
-3 each command is refused with exit 1 | spec/commandsRefused: CONTRACT 3 an id of nothing | e2e/backofficeCli: prints refusals on standard error
+3 each command is refused with exit 1 | spec/commandsRefused: CONTRACT 3 an unknown id | e2e/backofficeCli: prints refusals on standard error
 3 each command works, at once | spec/commandsWork: CONTRACT 3 \${commandOf(line)} does what it says | spec/commandsWork: CONTRACT 3 every command has a case
 3 JSON, and a table on a terminal | spec/commandsWork: CONTRACT 3 a terminal gets a table
-3 refusals of each command | spec/commandsRefused: CONTRACT 3 an id of nothing | spec/commandsRefused: CONTRACT 3 a role that may not | spec/commandsRefused: CONTRACT 3 without a service
-3 usage of each command | spec/commandsRefused: CONTRACT 3 what is not understood or left out
+3 refusals of each command | spec/commandsRefused: CONTRACT 3 an unknown id | spec/commandsRefused: CONTRACT 3 a role without permission | spec/commandsRefused: CONTRACT 3 without a service
+3 usage of each command | spec/commandsRefused: CONTRACT 3 unknown, superfluous or missing arguments
 3 the audit log | spec/commandsAudit: CONTRACT 3 \${commandOf(line)} leaves one line
 3 usage exits 2 | e2e/backofficeCli: prints its usage on standard error
 3 rate set, report ggr | spec/4-8-reports: 4.8 and CONTRACT 3: rate set
@@ -213,7 +213,7 @@ const titlesOf = (file: string): ReadonlyArray<string> => {
   return [...text.matchAll(/\bit(?:\.\w+)?\(\s*(["'`])((?:(?!\1).)+)\1/g)].map(([, , title = ""]) => title)
 }
 
-describe("the table of rows", () => {
+describe("the table of specification rows", () => {
   for (const [name, table] of Object.entries(tables)) {
     it(`${name}: every row has its test`, () => {
       const lines = table.trim().split("\n").map((line) => line.split(" | "))

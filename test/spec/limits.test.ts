@@ -31,7 +31,7 @@ const seatAgain = Effect.fnUntraced(function*(casino: Casino, seat: Effect.Succe
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits at their edges", (it) => {
   for (const limit of ["max_single_bet", "casino_max_single_bet"]) {
-    it.effect(`2.9 ${limit}: a bet of exactly that, and not of one unit more`, () =>
+    it.effect(`2.9 ${limit}: a bet of exactly the limit, and not of one unit more`, () =>
       Effect.gen(function*() {
         const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
@@ -52,7 +52,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
     ["max_monthly_loss", month]
   ]
   for (const [limit, end] of windows) {
-    it.effect(`2.9 ${limit}: up to exactly that, until its window ends`, () =>
+    it.effect(`2.9 ${limit}: up to exactly the limit, until its window ends`, () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       })))
   }
 
-  it.effect("2.9 max_single_deposit: a deposit of exactly that, and not of one unit more", () =>
+  it.effect("2.9 max_single_deposit: a deposit of exactly the limit, and not of one unit more", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -87,7 +87,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
     ["max_yearly_deposit", year]
   ]
   for (const [limit, end] of deposits) {
-    it.effect(`2.9 ${limit}: up to exactly that, until its window ends; nothing gives it back`, () =>
+    it.effect(`2.9 ${limit}: up to exactly the limit, until its window ends; nothing reduces the used amount`, () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* SharedCasino
         const { id } = yield* casino.register()
@@ -108,7 +108,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       })))
   }
 
-  it.effect("2.9 max_balance: a deposit up to exactly that; wins, refunds and conversions go beyond", () =>
+  it.effect("2.9 max_balance: a deposit up to exactly the limit; wins, refunds and conversions may exceed it", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(400)
@@ -182,7 +182,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assertLimit(yield* casino.deposit(seat.id, 1), "max_single_deposit", 0, 0, null)
     }))
 
-  it.effect("2.9 all sixteen at once: the first in the list that refuses is the answer, and one PUT sets them all", () =>
+  it.effect("2.9 all sixteen at once: the first one in the list that refuses is reported, and one PUT sets them all", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)

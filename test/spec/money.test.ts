@@ -217,7 +217,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.isNull(yield* allowance)
     }))
 
-  it.effect("3.2 and CONTRACT 2: what was begun is settled for a closed account and for a game that is switched off", () =>
+  it.effect("3.2 and CONTRACT 2: open bets and withdrawals are settled for a closed account and a disabled game", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -241,7 +241,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
 
   // Goal: a disabled provider's bets are refused, and its open rounds are settled and rolled back. Method: two bets, the provider
   // disabled, then every kind of message, both ways into the service.
-  it.effect("CONTRACT 2 a provider that is switched off settles what was begun, and takes no bets", () =>
+  it.effect("CONTRACT 2 a provider that is switched off settles open bets, and takes no new ones", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -284,7 +284,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepInclude(dataOf(yield* seat.bet(7)), { balance: 1200 })
     }))
 
-  it.effect("3.4 a bonus is staked to the last millisecond of its days, and not in the next", () =>
+  it.effect("3.4 a bonus is staked to the last millisecond of its valid days, and not after", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* withBonus(house, 0, 500, { valid_days: 1 })
@@ -336,7 +336,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       yield* assertMoved(0, "a round close")
     }))
 
-  it.effect("6 what is refused leaves no event, no entry and no payment", () =>
+  it.effect("6 a refused request leaves no event, no entry and no payment", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const house = yield* SharedCasino
@@ -365,7 +365,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* rows, before)
     }))
 
-  it.effect("4 and the ledger of all of it proves itself", () =>
+  it.effect("4 the ledger of all these tests verifies without violations", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* staff("GET", "/ledger/verification")).violations, [])
     }))

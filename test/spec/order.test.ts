@@ -34,7 +34,7 @@ const me = "/api/v1/operator/me"
 const players = "/api/v1/operator/players"
 
 layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of checks of a request", (it) => {
-  it.effect("2.2 a path or a method that is not there comes before missing credentials", () =>
+  it.effect("2.2 a path or a method that does not exist is refused before missing credentials", () =>
     Effect.gen(function*() {
       assertRefused(yield* plainCall("/api/v1/operator/nothing", { method: "POST", raw: "{" }), 404, "NOT_FOUND")
       const wrong = yield* plainCall(players, { method: "DELETE" })
@@ -107,7 +107,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       assertRefused(yield* signedCall(scoped.signer, path, request), 422, "INVALID_IDEMPOTENCY_KEY")
     }))
 
-  it.effect("2.2 an idempotency key comes before the path's resource, that before the body, and the body before the rules", () =>
+  it.effect("2.2 an idempotency key is checked before the path's resource, that before the body, the body before the rules", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -221,7 +221,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assertRefused(yield* seat.bet(11, { transaction_id: "known" }), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a launch: status, restriction, exclusion, session limit; a demo asks for none of them", () =>
+  it.effect("2.3 a launch: status, restriction, exclusion, session limit; a demo launch checks none of them", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)
@@ -239,7 +239,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assert.strictEqual(outcomeOf(yield* casino.launch(seat.id, { mode: "demo" })), 200)
     })))
 
-  it.effect("2.3 staff are checked in order too: token, role, resource, body", () =>
+  it.effect("2.3 a staff request: token, role, resource, body", () =>
     Effect.gen(function*() {
       const support = yield* made("/staff", { name: fresh("support"), role: "support" })
       const path = "/backoffice/v1/players/999999999/corrections"
@@ -252,7 +252,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assert.strictEqual(outcomeOf(yield* staffCall("POST", path, { amount: 5, reason: "x" })), "NOT_FOUND")
     }))
 
-  it.effect("4.2 a registration: the form comes before what is taken and before an excluded identity", () =>
+  it.effect("4.2 a registration: invalid fields and taken values are refused before an excluded identity", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const person = { first_name: "Eva", last_name: "Gone", birth_date: "1980-01-02" }

@@ -78,7 +78,7 @@ const closeOf = ({ id, ref }: Seat, more: Fields = {}) => ({
 layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet", (it) => {
   const settle = (casino: Casino, path: string, body: Fields) => Effect.map(casino.callWallet(path, body), dataOf)
 
-  it.effect("CONTRACT 2 authenticate: the player of the session, until when, under a name of the provider's own", () =>
+  it.effect("CONTRACT 2 authenticate: the session's player under the provider's own reference, and the session's expiry", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const seat = yield* house.sit(1234)
@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.notStrictEqual((yield* settle(rival, "authenticate", { session_token: elsewhere })).player_ref, seat.ref)
     }))
 
-  it.effect("CONTRACT 2 balance: by session or by player, of the provider's own players", () =>
+  it.effect("CONTRACT 2 balance: by session or by player reference, only of the provider's own players", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const { ref: player_ref, token: session_token } = yield* house.sit(500)
@@ -114,7 +114,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assertRefused(yield* rival.callWallet("balance", { player_ref }), 404, "NOT_FOUND")
     }))
 
-  it.effect("CONTRACT 2 bet, win and rollback: every field of the answer, the entries and the fate of each message", () =>
+  it.effect("CONTRACT 2 bet, win and rollback: every field of the answer, the ledger entries and each message's status", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -155,7 +155,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       for (const [end, fate] of Object.entries(fates)) assert.strictEqual(yield* statusOf(house, id + end), fate)
     }))
 
-  it.effect("CONTRACT 2 win of 0: no entry, the same wallet_seq, and no obstacle to the rollback of its bet", () =>
+  it.effect("CONTRACT 2 win of 0: no entry, the same wallet_seq, and its bet can still be rolled back", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -174,7 +174,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(back, { status: "processed", balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 a known message: replayed with today's balance, whatever became of session, account, game and round", () =>
+  it.effect("CONTRACT 2 a known message: replayed with the current balance, also after session, account, game or round ended", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -253,7 +253,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(yield* statusOf(rival, w), "unknown")
     }))
 
-  it.effect("CONTRACT 2 a rollback before its target: ignored, and a tombstone for any message of that id", () =>
+  it.effect("CONTRACT 2 a rollback before its target: ignored, and a tombstone refuses any later message of that id", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -298,7 +298,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(dataOf(yield* undo("y", "p")), { real_amount: -70, balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 a closed round: no new bet, no new win, and rollbacks still", () =>
+  it.effect("CONTRACT 2 a closed round: new bets and wins are refused, rollbacks are not", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -334,7 +334,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual((yield* settle(house, "bet", betOf(seat, `${id}g`, { game_id: "table" }))).status, "processed")
     }))
 
-  it.effect("CONTRACT 2 a bet needs a running session of real play; what follows a bet needs none", () =>
+  it.effect("CONTRACT 2 a bet needs a running session of real play; wins and rollbacks need none", () =>
     whileTimePasses(Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const seat = yield* house.sit(1000)
@@ -399,7 +399,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(dataOf(yield* undo("s", "b")), { real_amount: 100, balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 batch: in order, all or nothing, replayed in its place", () =>
+  it.effect("CONTRACT 2 batch: in order, all or nothing, with known actions replayed in their place", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -470,7 +470,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepStrictEqual([last["wallet_seq"], last["balance"]], [101, 900])
     }))
 
-  it.effect("CONTRACT 2 promo-win: real money of its kind, without session and round", () =>
+  it.effect("CONTRACT 2 promo-win: a real-money entry of the type of its kind, without session and round", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(0)
@@ -539,7 +539,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(again, { status: "replayed", real_amount: -100, balance: 900 })
     }))
 
-  it.effect("CONTRACT 2 game, player and currency are the provider's and the player's own", () =>
+  it.effect("CONTRACT 2 game, player and currency must be the provider's and the player's own", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const own = yield* openCasino()
@@ -577,7 +577,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(again, { status: "replayed", balance: 900 })
     }))
 
-  it.effect("CONTRACT 2 credentials are checked on every message; the same bytes may come again, and no rate counts them", () =>
+  it.effect("CONTRACT 2 credentials are checked on every message; repeated bytes are accepted, and no rate limit applies", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)

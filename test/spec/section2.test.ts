@@ -41,6 +41,10 @@ const player = {
   phone: "string?",
   personal_id: "string | null",
   document_number: "string?",
+  // beyond the specification: what some registers ask for
+  birth_name: "string?",
+  birth_place: "string?",
+  last_name_prefix: "string?",
   language: "string",
   currency: "string",
   status: "string",
@@ -49,8 +53,9 @@ const player = {
   is_verified: "boolean",
   risk_level: "string",
   is_test: "boolean",
-  // beyond the specification: the profile whose rules the player is under
+  // beyond the specification: the profile whose rules the player is under, and what registers said
   jurisdiction: "string",
+  register: orNull({ kind: "string", verdict: "string", checked_at: "timestamp" }),
   restrictions: {
     can_login: "boolean",
     can_deposit: "boolean",
@@ -68,6 +73,7 @@ const player = {
     btag: "string | null"
   },
   last_login_at: "timestamp | null",
+  dormant_since: "timestamp | null",
   created_at: "timestamp",
   updated_at: "timestamp"
 }
@@ -80,7 +86,14 @@ const identity = {
     rate_limit_per_minute: "integer",
     expires_at: "timestamp | null"
   },
-  operator: { id: "integer", slug: "string", name: "string", currency: "string", cooperation_model: "string" },
+  operator: {
+    id: "integer",
+    slug: "string",
+    name: "string",
+    currency: "string",
+    cooperation_model: "string",
+    is_sandbox: "boolean"
+  },
   server_time: "timestamp"
 }
 

@@ -11,7 +11,7 @@ import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 // listed in coverage.test.ts.
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transitions", (it) => {
-  it.effect("3.1 PUT status goes from each of the three to each of the three, and needs players:write", () =>
+  it.effect("3.1 PUT status goes from each of the three statuses to each, and needs players:write", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -32,7 +32,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}`)).status, "closed")
     }))
 
-  it.effect("3.1 an exclusion wins over active: a status of active opens nothing", () =>
+  it.effect("3.1 an exclusion wins over active: setting the status active does not lift it", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit()
@@ -73,7 +73,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
         data.map(({ result, state }: { readonly state: string; readonly result: string | null }) => [state, result])
     )
 
-  it.effect("3.4 however a bonus ends, the oldest that waits is activated, and its days run from then", () =>
+  it.effect("3.4 however a bonus ends, the oldest pending one is activated, and its valid days start then", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const bonus = yield* casino.newBonus({ wagering_multiplier: 1, valid_days: 3 })
@@ -163,7 +163,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       }
     })))
 
-  it.effect("3.6 a raise and a removal wait; a lower value sent meanwhile applies at once and drops what waits", () =>
+  it.effect("3.6 a raise and a removal wait; a lower value sent meanwhile applies at once and cancels the waiting change", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ cooling_off_hours: 48 })
       const { id } = yield* casino.register()

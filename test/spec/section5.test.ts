@@ -38,7 +38,9 @@ const scopes: ReadonlyArray<readonly [method: string, path: string, scope: strin
   ["GET", "/players/1/limits", "players:read"],
   ["PUT", "/players/1/limits", "limits:write"],
   ["POST", "/players/1/self-exclusion", "limits:write"],
-  ["GET", "/reports/ggr", "reports:read"]
+  ["GET", "/reports/ggr", "reports:read"],
+  ["GET", "/events", "events:read"],
+  ["GET", "/events/1", "events:read"]
 ]
 
 /** Feature of each scope's endpoints (DECISIONS 1), unless an endpoint names another. */
@@ -53,7 +55,8 @@ const features: { readonly [scope: string]: string } = {
   "games:launch": "games",
   "bonuses:read": "bonuses",
   "bonuses:write": "bonuses",
-  "reports:read": "reports"
+  "reports:read": "reports",
+  "events:read": "players"
 }
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it) => {
@@ -86,7 +89,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       assert.strictEqual((yield* attempt("POST", "/api/v1/operator/players", spaced, "n-1")).code, "VALIDATION_FAILED")
     }))
 
-  it.effect("5.1 rule 1: a signature is accepted once for as long as its timestamp could count; with a nonce the bytes may repeat", () =>
+  it.effect("5.1 rule 1: a signature is accepted once, and refused as a replay for as long as its timestamp is valid", () =>
     whileTimePasses(Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const timestamp = yield* unixSeconds
@@ -100,7 +103,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       assertRefused(yield* plainCall(me, call), 401, "TIMESTAMP_OUT_OF_RANGE")
     })))
 
-  it.effect("5.1 rule 2: other bytes of the same meaning do not match", () =>
+  it.effect("5.1 rule 2: different bytes of the same meaning do not match the signature", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const uri = "/api/v1/operator/players"
@@ -117,7 +120,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       assertRefused(yield* plainCall(uri, { method: "POST", raw: body, headers }), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("5.1 rule 4: a rotated secret is over at once, a revoked key too", () =>
+  it.effect("5.1 rule 4: a rotated secret and a revoked key are refused at once", () =>
     Effect.gen(function*() {
       const { slug } = yield* SharedCasino
       const key = yield* made("/keys", { operator: slug })

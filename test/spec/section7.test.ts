@@ -179,7 +179,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
       const { id } = yield* house.register(person)
       const { self_exclusion } = dataOf(yield* house.exclude(id, { period: "3_months" }))
       const again = yield* house.post("/players", { ...registration(fresh("again")), ...person })
-      assertError(again, 422, "SELF_EXCLUDED_IDENTITY", {})
+      assertError(again, 422, "SELF_EXCLUDED_IDENTITY", { source: "operator" })
       const shorter = yield* house.exclude(id, { period: "7_days" })
       assertError(shorter, 422, "RESPONSIBLE_GAMING_RULE", { self_exclusion })
       assertError(yield* house.deposit(id, 1), 422, "PLAYER_RESTRICTED", { reason: "self_exclusion" })
@@ -267,7 +267,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
 
   // Goal: a server error reveals no internals, and the same idempotency key may be retried. Method: rename
   // a table that the request needs, and restore it.
-  it.effect("7 SERVER_ERROR 500 says nothing of the inside; the same idempotency key tries again", () =>
+  it.effect("7 SERVER_ERROR 500 reveals no internals; a retry under the same idempotency key is executed", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const house = yield* SharedCasino
@@ -285,7 +285,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 every code", (it) => 
       assert.isUndefined(again.headers["idempotent-replayed"])
     }))
 
-  it.effect("7 every code of the table was met", () =>
+  it.effect("7 every code of the table was returned in these tests", () =>
     Effect.sync(() => {
       const codes =
         `MISSING_CREDENTIALS INVALID_API_KEY API_KEY_INACTIVE TIMESTAMP_OUT_OF_RANGE INVALID_NONCE INVALID_SIGNATURE

@@ -48,7 +48,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assertRefused(yield* withNonce("n".repeat(129)), 401, "INVALID_NONCE")
     }))
 
-  it.effect("8 idempotency: the same key on another method's path, query or body is reused; PUT and PATCH take none", () =>
+  it.effect("8 idempotency: the same key with another path, query or body is IDEMPOTENCY_KEY_REUSED; PATCH ignores the key", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()

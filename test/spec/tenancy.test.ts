@@ -21,6 +21,9 @@ interface Victim {
   /** A vendor's game, for the free rounds. */
   readonly book: number
   readonly freeRounds: number
+  readonly request: number
+  /** Withdrawals, to be paid and to be refused. */
+  readonly payouts: readonly [number, number]
 }
 
 /** Owner of the resource in a path parameter. */
@@ -29,6 +32,8 @@ const owners: { readonly [parameter: string]: "an operator" | "a provider" | "ev
   payment: "an operator",
   round: "an operator",
   free_rounds: "an operator",
+  request: "an operator",
+  event: "an operator",
   game: "everybody",
   // of a jurisdiction: who may read it is a setting of the operator
   code: "everybody",
@@ -53,12 +58,21 @@ const bodies: { readonly [endpoint: string]: (victim: Victim) => Fields } = {
     valid_days: 7
   }),
   "delete /api/v1/operator/players/{player}/free-rounds/{free_rounds}": () => ({}),
+  "post /api/v1/operator/players/{player}/data-requests": () => ({ type: "access" }),
+  "put /api/v1/operator/players/{player}/reality-check": () => ({ interval: "PT30M" }),
   "post /api/v1/operator/players/{player}/acknowledgements": () => ({
     kind: "limit_raise",
     answer: "accept",
     field: "max_yearly_deposit"
   }),
+  "put /api/v1/operator/players/{player}/consents": () => ({ consents: [{ channel: "email", granted: true }] }),
   "put /api/v1/operator/players/{player}/limits": () => ({ limits: { max_daily_bet: 5000 } }),
+  "post /api/v1/operator/sandbox/players/{player}/rounds": ({ book }) => ({ game_id: book, bet: 10 }),
+  "post /api/v1/operator/sandbox/players/{player}/kyc": () => ({ status: "verified" }),
+  "post /api/v1/operator/sandbox/withdrawals/{payment}/approve": () => ({}),
+  "post /api/v1/operator/sandbox/withdrawals/{payment}/pay": () => ({}),
+  "post /api/v1/operator/sandbox/withdrawals/{payment}/reject": () => ({}),
+  "post /api/v1/operator/sandbox/deposits/{payment}/chargeback": () => ({}),
   // last: an excluded player may do nothing else
   "post /api/v1/operator/players/{player}/self-exclusion": () => ({ period: "7_days" })
 }
@@ -122,12 +136,18 @@ const live = layerCasinos.pipe(Layer.provide(Layer.succeed(ProviderProtocols, [f
 layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
   it.effect("1 an endpoint with an id in its path answers 404 to another operator, whatever the method, and changes nothing", () =>
     Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
       // its raises of limits have to be confirmed
       const jurisdiction = fresh("x-tenant-")
       const raise = { confirm: true }
       yield* made("/profiles", { code: jurisdiction, name: "Tenant", limits: { raise } })
-      const mine = yield* openCasino({ profiles: [jurisdiction], default_profile: jurisdiction, cooling_off_hours: 0 })
-      const rival = yield* openCasino()
+      const mine = yield* openCasino({
+        profiles: [jurisdiction],
+        default_profile: jurisdiction,
+        cooling_off_hours: 0,
+        is_sandbox: true
+      })
+      const rival = yield* openCasino({ is_sandbox: true })
       const { id: player } = yield* mine.register({ external_id: "victim" })
       for (const max_yearly_deposit of [1e8, 2e8]) {
         yield* mine.put(`/players/${player}/limits`, { limits: { max_yearly_deposit } })
@@ -143,7 +163,13 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       const { id: book } = yield* made("/games", { provider: atVendor.slug, external_id: "book", name: "Book" })
       const terms = { game_id: book, rounds: 10, stake: 20, valid_days: 7 }
       const { id: freeRounds } = dataOf(yield* mine.post(`/players/${player}/free-rounds`, terms), 201)
-      const victim: Victim = { player, payment, round, bonus, code, book, freeRounds }
+      const { id: request } = dataOf(yield* mine.post(`/players/${player}/data-requests`, { type: "access" }), 201)
+      const payout = Effect.map(mine.withdraw(player, 20), (reply): number => dataOf(reply, 201).id)
+      const payouts = [yield* payout, yield* payout] as const
+      const victim: Victim = { player, payment, round, bonus, code, book, freeRounds, request, payouts }
+      // as it is once it is numbered
+      const [{ event } = assert.fail("no event")] = yield* sql<{ event: number }>`UPDATE events SET position = 1
+        WHERE id = (SELECT min(id) FROM events WHERE player_id = ${player}) RETURNING id::float8 AS event`
       // the rival has resources of the same names
       yield* made("/promo-codes", { operator: rival.slug, code, bonus: (yield* rival.newBonus()).id })
 
@@ -156,9 +182,18 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       assert.sameMembers(writing, Object.keys(bodies), "what does a new endpoint take?")
 
       const uriOf = ({ path }: Operation, ids: { readonly player: unknown; readonly payment: unknown }) =>
-        path.replace("{player}", String(ids.player)).replace("{payment}", String(ids.payment))
+        path.replace("{player}", String(ids.player)).replace(
+          "{payment}",
+          String(
+            ids.payment !== payment || !path.includes("/withdrawals/")
+              ? ids.payment
+              : payouts[path.endsWith("/reject") ? 1 : 0]
+          )
+        )
+          .replace("{event}", String(ids.player === player ? event : 999_999_999))
           .replace("{game}", String(mine.slots.id)).replace("{round}", String(round))
-          .replace("{free_rounds}", String(freeRounds))
+          .replace("{free_rounds}", String(freeRounds)).replace("{request}", String(request)) +
+        (path.endsWith("/statement") ? "?from=2026-11-01&to=2026-11-30" : "")
       const bodyOf = ({ method, name }: Operation): { readonly body?: Fields } => {
         const body = bodies[name]?.(victim)
         return method === "GET" || body === undefined ? {} : { body }
@@ -201,7 +236,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       }
     }))
 
-  it.effect("1 what a request names beside its path is the operator's own as well", () =>
+  it.effect("1 ids and names in a query or a body find only the operator's own data", () =>
     Effect.gen(function*() {
       const mine = yield* openCasino()
       const rival = yield* openCasino()
@@ -237,7 +272,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       assert.strictEqual((yield* rival.post("/players", person)).status, 201)
     }))
 
-  it.effect("1 a token opens its own player only, and of all rounds the player's own", () =>
+  it.effect("1 a player token opens only its own player, and only that player's rounds", () =>
     Effect.gen(function*() {
       const found = (yield* operations).filter(({ path }) => path.startsWith("/api/v1/player/"))
       assert.isNotEmpty(found)

@@ -147,7 +147,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
   ] as const
 
   for (const [index, [what, happens, reading, launching, another]] of rows.entries()) {
-    it.effect(`5.4 a token after: ${what}: ${reading}, ${launching}, ${another}`, () =>
+    it.effect(`5.4 a token after: ${what}: reading ${reading}, launch ${launching}, another token ${another}`, () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.parse(noon))
         const { caller, key, operator, slots: game } = yield* openCasinoInRows(`row-${index}`)
@@ -193,7 +193,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       assert.isDefined(forged.headers["x-request-id"])
     }))
 
-  it.effect("2.4 idempotency keys live per player, whatever the token", () =>
+  it.effect("2.4 idempotency keys belong to the player, whatever the token", () =>
     Effect.gen(function*() {
       const { caller, slots: game } = yield* openCasinoInRows("keyed")
       const path = `/games/${game.id}/launch`

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Latch } from "effect"
+import { TestClock } from "effect/testing"
 import { makeBatches } from "../../src/store/Batches.ts"
 
 type Failure = "odd" | "away" | "unreadable" | "too many"
@@ -35,8 +36,8 @@ const settle = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow,
 const outcomes = (fibers: ReadonlyArray<Fiber.Fiber<number, Failure>>) =>
   Effect.forEach(fibers, (fiber) => Fiber.join(fiber).pipe(Effect.catch(Effect.succeed)))
 
-describe("items at the same time", () => {
-  it.effect("run together, as many as may, in as many batches as may; no more wait than may", () =>
+describe("batched items", () => {
+  it.effect("run together, up to the maximum of items, batches and waiting items", () =>
     Effect.gen(function*() {
       const { open, ran, start } = yield* makeHeld
       const fibers = [...yield* start([2, 1, 4])]
@@ -51,7 +52,41 @@ describe("items at the same time", () => {
       assert.deepStrictEqual(ran.slice(2), [[10, 12, 14, 16], [18]])
     }))
 
-  it.effect("run alone where one of them may be to blame, and only there", () =>
+  it.effect("run together when they arrive while the batch is gathering", () =>
+    Effect.gen(function*() {
+      const ran: Array<ReadonlyArray<number>> = []
+      const { put } = yield* makeBatches<number, number, never>({
+        run: (items) => {
+          ran.push(items)
+          return Effect.succeed(items.map((item) => Exit.succeed(item)))
+        },
+        gatherMs: 25,
+        maxBatch: 4
+      })
+      for (const item of [1, 2, 3]) {
+        yield* Effect.forkChild(put(item))
+        yield* TestClock.adjust("12 millis")
+      }
+      yield* TestClock.adjust("1 millis")
+      yield* settle
+      assert.deepStrictEqual(ran, [[1, 2, 3]])
+    }))
+
+  it.effect("run in batches whose size follows the number of waiting items", () =>
+    Effect.gen(function*() {
+      const sizes: Array<number> = []
+      const { put } = yield* makeBatches<number, number, never>({
+        run: (items) => {
+          sizes.push(items.length)
+          return Effect.succeed(items.map((item) => Exit.succeed(item)))
+        },
+        maxBatch: (waiting) => Math.max(2, Math.ceil(waiting / 4))
+      })
+      yield* Effect.forEach(Array.from({ length: 16 }, (_, item) => item), put, { concurrency: "unbounded" })
+      assert.deepStrictEqual(sizes, [4, 3, 3, 2, 2, 2])
+    }))
+
+  it.effect("run one by one after a failure that one item may have caused, and only then", () =>
     Effect.gen(function*() {
       const { open, ran, start } = yield* makeHeld
       yield* open.open
@@ -66,7 +101,7 @@ describe("items at the same time", () => {
       assert.deepStrictEqual(ran.slice(8), [[2, -2, -1, 8], [2], [-2]])
     }))
 
-  it.effect("are told, whatever the one before dies of", () =>
+  it.effect("get their outcome when the callback of an earlier item throws", () =>
     Effect.gen(function*() {
       const { open, post } = yield* makeHeld
       yield* open.open
@@ -81,7 +116,7 @@ describe("items at the same time", () => {
       assert.deepStrictEqual(told, [Exit.succeed(40), Exit.succeed(60)])
     }))
 
-  it.effect("have the outcome of their batch when it runs while the scope closes, and are interrupted when they wait or come later", () =>
+  it.effect("finish in a running batch when the scope closes, and are interrupted when they wait or come later", () =>
     Effect.gen(function*() {
       const told: Array<Exit.Exit<number, Failure>> = []
       const { post, ran } = yield* Effect.scoped(Effect.gen(function*() {

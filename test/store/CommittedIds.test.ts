@@ -28,7 +28,7 @@ describe("committed ids", () => {
       )
     })))
 
-  it("are forgotten for later ones", () => {
+  it("are replaced by later ids when the capacity is reached", () => {
     const committed = new CommittedIds(4)
     const all = numbered(1000)
     all.forEach((id) => committed.add(id))
@@ -36,7 +36,7 @@ describe("committed ids", () => {
     assert.isTrue(committed.has(all[999]!))
   })
 
-  it("spread over all slots", () => {
+  it("are spread over all slots of the table", () => {
     const committed = new CommittedIds(2 ** 16)
     const all = numbered(2 ** 14)
     all.forEach((id) => committed.add(id))
@@ -54,7 +54,7 @@ describe("committed ids", () => {
   }
 
   // Goal: of every id that a store may hold it is said, and of no other. Method: another process writes by a store of its own.
-  it.effect("are those written, written perhaps, or found", () =>
+  it.effect("are the ids that were written, possibly written, or found taken", () =>
     Effect.gen(function*() {
       const outcomes = [
         Effect.void,

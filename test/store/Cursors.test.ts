@@ -12,7 +12,7 @@ const named = cursorsOfKeys(["text", "integer"])
 const shapes = cursorsOfShape(Schema.Tuple([moment, Schema.Int, Schema.String]))
 
 describe("cursors", () => {
-  it.effect("have the texts that callers hold", () =>
+  it.effect("keep the texts that callers have stored", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual([numberCursors.write(1500), yield* numberCursors.read("15o")], ["15o", 1500])
       assert.deepStrictEqual([typed.write([9001]), yield* typed.read("9001")], ["9001", [9001]])
@@ -31,7 +31,7 @@ describe("cursors", () => {
       }
     }))
 
-  it.effect("of another list are refused by the field", () =>
+  it.effect("of another list are refused, naming the field", () =>
     Effect.gen(function*() {
       const sealed = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
       const wrong: ReadonlyArray<Effect.Effect<unknown, Refusal>> = [
@@ -59,7 +59,7 @@ describe("cursors", () => {
       }
     }))
 
-  it("go on behind the last row of a part, behind what was looked at, or not at all", () => {
+  it("continue after the last row of a part or the last row examined, and are null at the end", () => {
     const self = (id: number) => [id]
     assert.deepStrictEqual(typed.part([5, 4, 3], 2, self), { items: [5, 4], next: "4" })
     assert.deepStrictEqual(typed.part([5, 4], 2, self), { items: [5, 4], next: null })

@@ -59,7 +59,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(request.runs, 1)
     }))
 
-  it.effect("refuses the key to another request, and gives it to another scope", () =>
+  it.effect("refuses a key for another request in its scope, and accepts that key in another scope", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const claim = newClaim("pay 5")
@@ -70,7 +70,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard({ ...claim, scope: "player:1" }, request.run)), "{\"run\":2}")
     }))
 
-  it.effect("keeps refusals about the request and nothing that passes", () =>
+  it.effect("stores refusals of the request itself, and no temporary refusals", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const outcomes: ReadonlyArray<readonly [number, RefusalCode | undefined, boolean]> = [
@@ -97,7 +97,7 @@ layer(Live)("Idempotency", (it) => {
       }
     }))
 
-  it.effect("frees the key when a request dies", () =>
+  it.effect("releases the key when a request fails with a defect", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const claim = newClaim()
@@ -188,7 +188,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "replayed 201 {\"stored\":1}")
     }))
 
-  it.effect("a retry whose look-up began before the request ran is in progress as well", () =>
+  it.effect("a retry whose query began before the request ran is in progress as well", () =>
     Effect.gen(function*() {
       const claim = newClaim()
       const stored = {
@@ -290,7 +290,7 @@ layer(Live)("Idempotency", (it) => {
       yield* sql`ALTER TABLE elsewhere RENAME TO idempotency_keys`
     }))
 
-  it.effect("an answer that holds a secret is kept sealed, for its own key and master key", () =>
+  it.effect("an answer with a secret is stored encrypted, for its own idempotency key and master key", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, insert } = yield* Idempotency

@@ -281,7 +281,7 @@ describe("PlayerActors", () => {
   // the faster one. (Refusals of such a service may be stale; hence the single owner of a player.)
   // Method: as above, each message to either service at random. Accepted messages are then added up.
   for (const seed of [4, 5]) {
-    it.effect(`never writes a message twice, not even from two services (${seed})`, () =>
+    it.effect(`writes every message at most once, also from two services (${seed})`, () =>
       Effect.gen(function*() {
         const { chance, insist, players, playOut, send, store } = yield* makeCasino(seed)
         const services = [yield* makeService(store, 1000), yield* makeService(store, 1_000_000)]

@@ -37,9 +37,9 @@ const unreadable: ReadonlyArray<readonly [string, Effect.Effect<ReadonlyArray<un
   ["makes a value of the statement invalid", Effect.fail(sqlError({ code: "22003" }))]
 ]
 
-describe("reads that share a statement", () => {
+describe("batched reads that share a statement", () => {
   for (const [what, failing] of unreadable) {
-    it.effect(`fail alone for a row that ${what}`, () =>
+    it.effect(`fail only for the row that ${what}`, () =>
       Effect.gen(function*() {
         const { ran, start } = yield* read(failing)
         const exits = yield* Effect.forEach(yield* start([1, 2, 3]), Fiber.await)
@@ -56,7 +56,7 @@ describe("reads that share a statement", () => {
       assert.deepStrictEqual(ran, [[1, 2, 3]])
     }))
 
-  it.effect("are told to try again when the database does not answer, and the next ones are read", () =>
+  it.effect("are answered with TRY_AGAIN when the database does not answer, and later reads succeed", () =>
     Effect.gen(function*() {
       const { start } = yield* read(Effect.never)
       const silent = yield* start([1, 2])

@@ -37,7 +37,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // Goal: bets of idle players, all sent again at once, are replayed, and the database rolls back no more than a batch
   // or two. Method: two hundred players bet through one service, then all of it again at once through another that has them in memory
   // without their bets, with new bets of fifty others.
-  it.effect("answers a storm of retries with a handful of statements", () =>
+  it.effect("answers hundreds of simultaneous retries with a few statements", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("storm")
       const players = yield* Effect.forEach(
@@ -71,7 +71,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
 
   // Goal: a locked row stops its player alone. Method: hold it in another transaction; others bet again and again,
   // in commits of their own, which the store has to reject once at most.
-  it.effect("keeps only the player waiting whose row is held", () =>
+  it.effect("delays only the player whose row is locked", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("held")
       const [held, ...others] = yield* Effect.forEach(["a", "b", "c", "d"], (name) => addPlayer(operator, name))

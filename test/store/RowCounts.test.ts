@@ -86,7 +86,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
 
   // Goal: a period is covered exactly once by whole days and remainders. Method: random bounds; each instant near a bound is in
   // exactly one part, or in none outside.
-  it("splits a stretch of time into whole days and rests", () => {
+  it("splits a time range into whole days and the remainders", () => {
     const instant = fc.integer({ min: start - 3 * day, max: start + 3 * day })
     fc.assert(
       fc.property(fc.option(instant, { nil: undefined }), fc.option(instant, { nil: undefined }), (from, to) => {

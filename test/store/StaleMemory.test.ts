@@ -92,7 +92,7 @@ const refusalOf = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ code, details }) => [code, details["reason"] ?? details["limit"] ?? null])
 
 layer(live)("a service whose memory is out of date", (it) => {
-  it.effect("takes no deposit and grants nothing after an exclusion, and still pays out", () =>
+  it.effect("refuses deposits and bonus grants after another service's exclusion, and still pays out", () =>
     Effect.gen(function*() {
       const { deposit, first, operator, playerId, second, sql, withdraw } = yield* open("excluded")
       yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days,
@@ -112,7 +112,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.strictEqual((yield* second.wallet.view(operator, playerId)).player.real, 0)
     }))
 
-  it.effect("keeps to a limit, a lock and a balance that it has not heard of", () =>
+  it.effect("obeys a limit, a lock and a balance that another service has changed", () =>
     Effect.gen(function*() {
       const { deposit, first, operator, playerId, second, withdraw } = yield* open("limited")
       const changes = readLimitChanges({ max_daily_deposit: 1400 })
@@ -182,7 +182,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.deepStrictEqual(rows.map(({ players, redemptions }) => [redemptions, players]), [[5, 5]])
     }))
 
-  it.effect("and the ledger of all of it proves itself", () =>
+  it.effect("leaves a ledger that the audit finds consistent", () =>
     Effect.gen(function*() {
       const audit = yield* LedgerAudit
       assert.deepStrictEqual((yield* audit.verify(undefined)).violations, [])

@@ -29,7 +29,7 @@ describe("a statement with a deadline", () => {
       assert.strictEqual(yield* Fiber.join(waiting), 8)
     }))
 
-  it.effect("is given up on after six seconds, and cancelled", () =>
+  it.effect("fails after six seconds, and is cancelled", () =>
     Effect.gen(function*() {
       const cancelled = yield* Deferred.make<void>()
       const statement = Effect.onInterrupt(Effect.never, () => Deferred.succeed(cancelled, undefined))
@@ -62,8 +62,8 @@ describe("a statement with a deadline", () => {
 
 // Goal: a transaction that holds a player's row delays that player alone, and leaves nothing half done. Method: a
 // transaction that holds the row until the test lets it go.
-layer(layerTestService(), { excludeTestServices: true })("a row that somebody else holds", (it) => {
-  it.effect("refuses its player a change until it is free, and no other player", () =>
+layer(layerTestService(), { excludeTestServices: true })("a player's row locked by another transaction", (it) => {
+  it.effect("makes changes of its player fail until it is unlocked, and no other player's", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
@@ -93,7 +93,7 @@ layer(layerTestService(), { excludeTestServices: true })("a row that somebody el
 
 // Goal: a commit whose answer does not come in time may have happened or not; nobody guesses, and nothing is counted twice. Method: a
 // write that a gate in the database keeps, given up on by the test's clock; on connections whose own time limit is longer than that.
-layer(layerTestService())("a commit that is given up on", (it) => {
+layer(layerTestService())("a commit without an answer in time", (it) => {
   it.effect("has an unknown outcome that the next command resolves", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -8,6 +8,7 @@ import { DatabaseUrl, layerDatabaseWith } from "../../../src/platform/Database.t
 import { Ids } from "../../../src/platform/Ids.ts"
 import { layerMigrations } from "../../../src/platform/Migrations.ts"
 import { DigestKey, PersonalData } from "../../../src/platform/PersonalData.ts"
+import { Entropy } from "../../../src/platform/Entropy.ts"
 import { Secrets } from "../../../src/platform/Secrets.ts"
 import { Settings } from "../../../src/platform/Settings.ts"
 import * as MemoryPlayerStore from "../../../test/kit/MemoryPlayerStore.ts"
@@ -76,7 +77,7 @@ export const layerPostgres = (url: string) =>
     Layer.provide(Placement.layerHere),
     Layer.provide(PersonalData.layer.pipe(Layer.provide(DigestKey.layerTest), Layer.provideMerge(layerSecrets))),
     Layer.provide([Outbox.layer, ProfileBook.layerBuiltIn]),
-    Layer.provide(Chain.layer.pipe(Layer.provide(ChainKey.layerTest))),
+    Layer.provide(Chain.layer.pipe(Layer.provide([ChainKey.layerTest, Entropy.layer]))),
     Layer.provideMerge(
       layerMigrations.pipe(
         Layer.provideMerge(layerDatabaseWith()),

@@ -54,7 +54,7 @@ const unreadable = <A, R>(decoded: Effect.Effect<A, unknown, R>): Effect.Effect<
   Effect.flatMap(CurrentCall, ({ idempotencyKey }) =>
     Effect.mapError(decoded, (cause) =>
       new NoAnswer({
-        message: "an answer of another form than the contract's",
+        message: "the response does not match the contract",
         status: undefined,
         idempotencyKey,
         cause

@@ -9,7 +9,7 @@ import type { Authorise } from "./Signing.ts"
 export interface RetryPolicy {
   /** Maximum of attempts, including the first. 1 switches retries off. Default 4. */
   readonly maxAttempts?: number
-  /** Time-out of an attempt. Default 10 seconds. */
+  /** Time-out of an attempt. Default 10 seconds. A call that is held for events has its `wait` besides. */
   readonly attemptTimeout?: Duration.Input
   /** Pause before the second attempt, doubled for each further one. Default 200 milliseconds. */
   readonly firstPause?: Duration.Input
@@ -83,7 +83,9 @@ export const transportOver = (
     )
     const uri = uriOf(baseUrl, plain)
     // without the query, which may name a person: messages end up in logs
-    const [path] = uri.split("?", 1)
+    const [path, query] = uri.split("?", 2)
+    // a call that is held until there is an event
+    const held = Duration.seconds(Number(new URLSearchParams(query).get("wait") ?? 0))
     const noAnswer = (message: string, cause: unknown, status?: number) =>
       new NoAnswer({ message: `${request.method} ${path}: ${message}`, status, idempotencyKey, cause })
 
@@ -97,7 +99,7 @@ export const transportOver = (
       return { response, bytes: new Uint8Array(yield* response.arrayBuffer) }
     })
     const { bytes, response } = yield* exchange.pipe(
-      Effect.timeout(timeout),
+      Effect.timeout(Duration.sum(timeout, held)),
       Effect.mapError((cause) => noAnswer(cause.message, cause))
     )
     const { headers, status } = response
@@ -106,7 +108,9 @@ export const transportOver = (
       return HttpClientResponse.fromWeb(request, read)
     }
     const { error } = yield* decodeEnvelope(new TextDecoder().decode(bytes)).pipe(
-      Effect.mapError((cause) => noAnswer(`an answer of ${status} that is not the service's`, cause, status))
+      Effect.mapError((cause) =>
+        noAnswer(`a response with status ${status} that is not from the service`, cause, status)
+      )
     )
     return yield* new Refused({
       ...error,

@@ -1,8 +1,9 @@
+/** Identity of an API key on the wire: the key, its operator and the server's time (SPEC section 2.2). */
 import { Schema } from "effect"
 import { cooperationModels, scopes } from "../../domain/state/Operator.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"
 
-/** `GET /me` (SPEC section 2.2). */
+/** `GET /me`. */
 export const Identity = Schema.Struct({
   api_key: Schema.Struct({
     key: Schema.String.annotate({ description: "The public key id." }),
@@ -16,7 +17,8 @@ export const Identity = Schema.Struct({
     slug: Schema.String,
     name: Schema.String,
     currency: currencyCode,
-    cooperation_model: Schema.Literals(cooperationModels)
+    cooperation_model: Schema.Literals(cooperationModels),
+    is_sandbox: Schema.Boolean
   }),
   server_time: timestamp
 }).annotate({
@@ -29,7 +31,14 @@ export const Identity = Schema.Struct({
       rate_limit_per_minute: 600,
       expires_at: null
     },
-    operator: { id: 3, slug: "harbour", name: "Harbour Casino", currency: "EUR", cooperation_model: "api" },
+    operator: {
+      id: 3,
+      slug: "harbour",
+      name: "Harbour Casino",
+      currency: "EUR",
+      cooperation_model: "api",
+      is_sandbox: false
+    },
     server_time: "2026-11-20T12:00:00.000Z"
   }]
 })

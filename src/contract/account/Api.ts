@@ -1,3 +1,4 @@
+/** Identity of the calling API key for operators. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Identity } from "./AccountResource.ts"
 import { about } from "../common/Annotations.ts"

@@ -1,3 +1,4 @@
+/** Bonuses, grants and promo codes for operators (SPEC section 4.6). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bonusStates } from "../../domain/state/Bonus.ts"
@@ -8,7 +9,7 @@ import { amountFrom, integer, lines, oneOf, pathId, text } from "../common/Field
 import { created, list, pageOrWalk, walkQuery } from "../common/Pagination.ts"
 import { id } from "../common/Resource.ts"
 
-/** A grant (SPEC section 4.6). */
+/** A grant. */
 const BonusGrant = Schema.Struct({
   bonus_id: integer(1, Number.MAX_SAFE_INTEGER),
   amount: Schema.optionalKey(

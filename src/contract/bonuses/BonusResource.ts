@@ -1,3 +1,4 @@
+/** Bonuses on the wire: on offer, and granted to players (SPEC section 2.8). */
 import { Schema } from "effect"
 import { bonusResults, bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
@@ -6,7 +7,7 @@ const type = Schema.Literals(bonusTypes).annotate({
   description: "Its kind. A `deposit_match` has a fixed amount, given for a deposit, whatever was deposited."
 })
 
-/** A bonus that an operator offers (SPEC section 2.8). */
+/** A bonus that an operator offers. */
 export const Bonus = Schema.Struct({
   id,
   name: Schema.String,
@@ -36,7 +37,7 @@ export const Bonus = Schema.Struct({
   }]
 })
 
-/** A bonus as it was granted to a player (SPEC section 2.8). */
+/** A bonus as it was granted to a player. */
 export const PlayerBonus = Schema.Struct({
   id,
   player_id: id,

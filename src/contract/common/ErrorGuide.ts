@@ -28,7 +28,7 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
   },
   INVALID_NONCE: {
     meaning: "The nonce is longer than 128 characters.",
-    message: "X-Nonce has at most 128 characters.",
+    message: "X-Nonce must have at most 128 characters.",
     details: { max_length: 128 }
   },
   INVALID_SIGNATURE: {
@@ -113,9 +113,10 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     details: { max_length: 255 }
   },
   SELF_EXCLUDED_IDENTITY: {
-    meaning: "The registration, or the changed name or birth date, is that of a person who is excluded from play.",
+    meaning:
+      "The registration, or the changed name or birth date, is that of a person who is excluded from play: at the operator, or at every operator of its licensee, as `details.source` says.",
     message: "The identity matches a player who is excluded from play.",
-    details: {}
+    details: { source: "operator" }
   },
   PLAYER_RESTRICTED: {
     meaning:
@@ -162,7 +163,7 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
   },
   GAME_UNAVAILABLE: {
     meaning: "The game's vendor refuses to open it, for the reason in `details.vendor`. No session was left behind.",
-    message: "The game cannot be opened: its vendor refuses.",
+    message: "The game cannot be opened: its vendor refused the launch.",
     details: { vendor: "GAME_NOT_FOUND" }
   },
   RATE_LIMITED: {

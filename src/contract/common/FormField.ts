@@ -1,6 +1,6 @@
 /**
- * Fields of forms and of tables as the contract declares them. A description ends, where the service has a default, with it in brackets: "Requests per
- * minute (600)." A form begins with that value, or says beside an empty input what the service takes then.
+ * Fields of forms and of tables as the contract declares them. A description ends with the service's default in brackets, if there is one: "Requests
+ * per minute (600)." A form begins with that value, or says beside an empty input what the service takes then.
  */
 import { type Schema, SchemaAST } from "effect"
 import { type FieldKind, fieldKindOf } from "./FieldKind.ts"

@@ -1,6 +1,6 @@
 /**
- * Field schemas of responses, which the service writes itself: without messages and bounds. A field that requests set as well is declared once, as its
- * `form` there and as it is `shown`.
+ * Field schemas of responses, which the service writes itself: without messages and bounds. A field of requests and responses is declared once,
+ * with its `form` in requests and as `shown` in responses.
  */
 import { Schema, Struct } from "effect"
 

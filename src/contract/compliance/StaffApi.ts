@@ -38,6 +38,7 @@ export const Alert = Schema.Struct({
     description: "Whether the player cannot withdraw because of it, now or in a moment."
   }),
   assigned_to: Schema.NullOr(id).annotate({ description: "The account that works on it." }),
+  case_id: Schema.NullOr(id).annotate({ description: "The case that it is part of." }),
   notes: Schema.Array(Note),
   created_at: timestamp,
   updated_at: timestamp,

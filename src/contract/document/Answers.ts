@@ -105,7 +105,8 @@ const done = (status: number, response: unknown, facts: Facts, schemas: Schemas)
   return {
     description: description === "Success" ? doneWords[status] ?? description : description,
     headers: headersOf(status, facts),
-    content: { "application/json": { ...media, examples: examplesOf(media["schema"], schemas) } }
+    // with the streams that may be answered instead, as they are
+    content: { ...membersOf(content), "application/json": { ...media, examples: examplesOf(media["schema"], schemas) } }
   }
 }
 

@@ -118,6 +118,7 @@ export const parameterDescriptions: { readonly [name: string]: string } = {
   payment: "The payment request's id.",
   round: "The round's id.",
   free_rounds: "The id of the free rounds.",
+  event: "The event's id.",
   from: "The first day, in UTC.",
   to: "The last day, in UTC, included; at most 366 days in all.",
   include_test_players: "Whether test accounts count; false when left out.",

@@ -1,4 +1,6 @@
+/** Live figures on the wire. */
 import { Schema } from "effect"
+import { connectionKinds } from "../../domain/register/Register.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
 const count = Schema.Int.annotate({ examples: [12] })
@@ -14,8 +16,13 @@ export const Overview = Schema.Struct({
     ggr_last_week: Schema.NullOr(money).annotate({
       description:
         "The same weekday of last week until the same time; between two hourly readings as if it grew evenly. " +
-        "Null where there is no reading."
+        "Of the operators that have a reading; null where none has."
     }),
+    ggr_compared: Schema.NullOr(money).annotate({
+      description: "Bets less wins today of the operators in ggr_last_week, which it compares with."
+    }),
+    operators: count.annotate({ description: "Operators of this currency." }),
+    operators_compared: count.annotate({ description: "Those of them that are in ggr_last_week." }),
     deposits: money.annotate({ description: "Paid today, less chargebacks." }),
     withdrawals: money.annotate({ description: "Paid out today." })
   })),
@@ -38,6 +45,17 @@ export const Overview = Schema.Struct({
     unassigned: count,
     is_lower_bound: Schema.Boolean.annotate({ description: "True beyond 1,000: no more are counted." })
   }),
+  open_cases: Schema.NullOr(Schema.Struct({
+    count,
+    unassigned: count,
+    is_lower_bound: Schema.Boolean.annotate({ description: "True beyond 1,000: no more are counted." })
+  })).annotate({ description: "Null for who does not work on cases." }),
+  silent_registers: Schema.Array(Schema.Struct({
+    id,
+    operator_id: id,
+    kind: Schema.Literals(connectionKinds),
+    since: timestamp.annotate({ description: "When the newest question had no answer." })
+  })).annotate({ description: "Registers and screenings that did not answer the newest question, twenty at most." }),
   failing_webhooks: Schema.Array(Schema.Struct({
     id,
     operator_id: id,

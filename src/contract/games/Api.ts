@@ -1,3 +1,4 @@
+/** The catalogue of games, and launches, for operators (SPEC section 4.5). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../common/Annotations.ts"
@@ -7,7 +8,7 @@ import { Game, GameCategory, GameProvider, LaunchedGame, launchPlatforms } from 
 import { list, page, pageQuery, single } from "../common/Pagination.ts"
 import { gameTypes } from "../../domain/state/Bonus.ts"
 
-/** The filters of the catalogue (SPEC section 4.5). */
+/** The filters of the catalogue. */
 const GamesQuery = Schema.Struct({
   ...pageQuery,
   provider: Schema.optionalKey(text(100, { description: "A provider's slug." })),

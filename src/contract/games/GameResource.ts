@@ -1,3 +1,4 @@
+/** Games of the catalogue, their providers and categories, and launches, on the wire. */
 import { Schema } from "effect"
 import { id, timestamp } from "../common/Resource.ts"
 import { gameTypes } from "../../domain/state/Bonus.ts"

@@ -16,6 +16,9 @@ export const StaffGame = Schema.Struct({
   name: Schema.String,
   type: Schema.Literals(gameTypes),
   category: Schema.String,
+  vendor_category: Schema.NullOr(Schema.String).annotate({
+    description: "The vendor's own word, where its catalogue was read."
+  }),
   rtp: Schema.NullOr(Schema.Number),
   thumbnail_url: Schema.NullOr(Schema.String),
   is_original: Schema.Boolean,

@@ -1,5 +1,5 @@
 /** API keys of operators in the staff API. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action } from "../common/StaffAction.ts"
@@ -25,16 +25,27 @@ export const ApiKey = Schema.Struct({
   updated_at: timestamp
 })
 
+/** What can change of a key. */
+const KeyUpdate = Schema.Struct({
+  name: text(100, { description: "Purpose of the key." }),
+  scopes: Schema.Array(oneOf(scopes)).check(Schema.isUnique({ message: "must not name a scope twice" })).annotate({
+    description: "Scopes (all; sandbox only of a sandbox)."
+  }),
+  ip_allowlist: addresses.annotate({
+    description: "Addresses and ranges it may be used from (any).",
+    flag: { name: "ip" }
+  }),
+  rate_limit_per_minute: integer(1, 10_000_000).annotate({
+    description: "Requests per minute (600).",
+    flag: { name: "rate-limit" }
+  })
+}).mapFields(Struct.map(optional))
+
+export type KeyUpdate = typeof KeyUpdate.Type
+
 const KeyInput = Schema.Struct({
   operator: operatorReference,
-  name: optional(text(100, { description: "Purpose of the key." })),
-  scopes: optional(Schema.Array(oneOf(scopes)).annotate({ description: "Scopes (all)." })),
-  ip_allowlist: optional(
-    addresses.annotate({ description: "Addresses and ranges it may be used from (any).", flag: { name: "ip" } })
-  ),
-  rate_limit_per_minute: optional(
-    integer(1, 10_000_000).annotate({ description: "Requests per minute (600).", flag: { name: "rate-limit" } })
-  ),
+  ...KeyUpdate.fields,
   expires_at: optional(
     Schema.NullOr(instant).annotate({ description: "End of validity, like 2026-11-20T12:00:00Z (never)." })
   )
@@ -50,6 +61,12 @@ export const KeyGroup = HttpApiGroup.make("key").annotate(OpenApi.Description, "
     payload: KeyInput,
     success: created(WithSecret)
   }).annotateMerge(action("Make a key; prints its secret once", { roles: [], concern: "operator", is: "authority" })),
+  HttpApiEndpoint.patch("update", "/keys/:key", {
+    params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
+    query: belongingTo,
+    payload: KeyUpdate,
+    success: single(ApiKey)
+  }).annotateMerge(action("Change a key", { roles: [], concern: "operator", is: "authority" })),
   HttpApiEndpoint.post("rotate", "/keys/:key/rotate", {
     params: { key: reference.annotate({ description: "Id or public key id of the key." }) },
     query: belongingTo,

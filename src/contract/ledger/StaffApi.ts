@@ -23,7 +23,11 @@ const LedgerReport = Schema.Struct({
   links: Schema.Int,
   not_yet_linked: Schema.Int,
   seals: Schema.Int,
-  last_seal_hash: Schema.NullOr(Schema.String)
+  last_seal_hash: Schema.NullOr(Schema.String),
+  after_seal: Schema.NullOr(Schema.Int).annotate({
+    description: "The seal after which it verified; null where it verified everything."
+  }),
+  since: Schema.NullOr(timestamp).annotate({ description: "When that seal was made." })
 })
 
 /** A restored backup that is to be accepted, or was. */
@@ -78,7 +82,15 @@ export const LedgerGroup = HttpApiGroup.make("ledger").annotate(OpenApi.Descript
     success: cursorPage(StaffEntry)
   }).annotateMerge(action("Entries over players, newest first", { roles: anyRole, concern: "operator" })),
   HttpApiEndpoint.get("verify", "/ledger/verification", {
-    query: ofOperator,
+    query: {
+      ...ofOperator,
+      all: optional(
+        Schema.Literal("true").annotate({
+          description: "Everything, not only what was written since the last verification.",
+          flag: { isSwitch: true }
+        })
+      )
+    },
     success: single(LedgerReport)
   }).annotateMerge(
     action("Prove the ledger; exit 1 when a law does not hold", {

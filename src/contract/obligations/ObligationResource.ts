@@ -40,7 +40,10 @@ export const Acknowledgement = Schema.Struct({
   id,
   kind: Schema.Literals(acknowledgementKinds),
   answer: Schema.Literals(answers),
-  field: Schema.NullOr(Schema.Literals(limitFields)),
+  field: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The limit of a raise; channel and product of a consent (`email.casino`, `*` for all), null where all were withdrawn."
+  }),
   obligation_id: Schema.NullOr(id),
   text_version: Schema.NullOr(Schema.String),
   channel: Schema.NullOr(Schema.Literals(answerChannels)),

@@ -101,6 +101,12 @@ const settings = {
     form: text(64, { description: "Jurisdiction of a registration that names none (none)." }),
     shown: Schema.String
   },
+  terms_version: {
+    form: Schema.NullOr(text(64)).annotate({
+      description: "Version of the terms that players have to accept before they play or deposit (none)."
+    }),
+    shown: Schema.NullOr(Schema.String)
+  },
   // any name: one that is no limit is refused, where a struct would pass over it
   default_limits: {
     form: Schema.Record(Schema.String, Schema.NullOr(Schema.Number)).annotate({
@@ -114,6 +120,8 @@ const settings = {
 export const StaffOperator = Schema.Struct({
   id,
   ...Struct.map(settings, shownOf),
+  is_sandbox: Schema.Boolean,
+  licensee_id: Schema.NullOr(id),
   created_at: timestamp,
   updated_at: timestamp
 })
@@ -133,9 +141,21 @@ const OperatorSetup = Schema.Struct({
 
 export type OperatorSetup = typeof OperatorSetup.Type
 
-const OperatorUpdate = Schema.Struct(Struct.map(settings, formOf)).mapFields(Struct.map(Schema.optionalKey))
+const OperatorUpdate = Schema.Struct({
+  ...Struct.map(settings, formOf),
+  licensee: Schema.NullOr(integer(1, Number.MAX_SAFE_INTEGER)).annotate({
+    description: "Id of the licensee whose licence it works under (none)."
+  })
+}).mapFields(Struct.map(Schema.optionalKey))
 
-const OperatorInput = Schema.Struct({ ...OperatorUpdate.fields, ...Struct.map(identity, formOf) })
+const OperatorInput = Schema.Struct({
+  ...OperatorUpdate.fields,
+  ...Struct.map(identity, formOf),
+  is_sandbox: Schema.optionalKey(Schema.Boolean.annotate({
+    description: "Whether it is for testing (false). This never changes.",
+    flag: { name: "sandbox", isSwitch: true }
+  }))
+})
 
 export type OperatorInput = typeof OperatorInput.Type
 export type OperatorUpdate = typeof OperatorUpdate.Type
@@ -156,5 +176,23 @@ export const OperatorGroup = HttpApiGroup.make("operator").annotate(OpenApi.Desc
   ),
   HttpApiEndpoint.get("list", "/operators", { success: list(StaffOperator) }).annotateMerge(
     action("All operators", { roles: anyRole, concern: "operator" })
+  )
+)
+
+/** A holder of a licence; its operators share exclusions. */
+export const Licensee = Schema.Struct({ id, name: Schema.String, created_at: timestamp })
+
+const LicenseeInput = Schema.Struct({ name: text(100, { description: "Name, unique." }) })
+
+export type LicenseeInput = typeof LicenseeInput.Type
+
+export const LicenseeGroup = HttpApiGroup.make("licensee").annotate(
+  OpenApi.Description,
+  "Licensees, each of which groups operators"
+).add(
+  HttpApiEndpoint.post("create", "/licensees", { payload: LicenseeInput, success: created(Licensee) })
+    .annotateMerge(action("Add a licensee", { roles: [], concern: "installation" })),
+  HttpApiEndpoint.get("list", "/licensees", { success: list(Licensee) }).annotateMerge(
+    action("All licensees", { roles: [], concern: "installation" })
   )
 )

@@ -1,3 +1,4 @@
+/** Bets on originals, their rounds, seeds and proofs, on the wire. */
 import { Schema } from "effect"
 import { clientSeedMessages } from "../../domain/state/Seeds.ts"
 import { amountFrom } from "../common/Fields.ts"

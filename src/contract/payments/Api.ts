@@ -1,3 +1,4 @@
+/** Payment methods, deposits and withdrawals for operators (SPEC section 4.4). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { about, IdempotentBy, RequiredFeature, RequiredScope, SecretAnswer } from "../common/Annotations.ts"
@@ -7,7 +8,7 @@ import { created, list, pageOrWalk, single, timedWalkQuery } from "../common/Pag
 import { PaymentMethod, PaymentRequest } from "./PaymentResource.ts"
 import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 
-/** A deposit collected by the operator's payment provider (SPEC section 4.4). */
+/** A deposit collected by the operator's payment provider. */
 export const Deposit = Schema.Struct({
   amount: amountFrom(1),
   external_reference: text(128, { description: "The operator's own reference, unique.", examples: ["psp-88213"] }),
@@ -19,7 +20,7 @@ export const Deposit = Schema.Struct({
   examples: [{ amount: 5000, external_reference: "psp-88213", payment_method: "card", info: "Visa, ends in 4242" }]
 })
 
-/** A withdrawal request (SPEC section 4.4). */
+/** A withdrawal request. */
 export const Withdrawal = Schema.Struct({
   amount: amountFrom(1),
   payment_method: text(64, { description: "The code of a payment method.", examples: ["bank"] }),
@@ -62,7 +63,7 @@ const requested = single(PaymentRequest).annotate({
   }]
 })
 
-/** Filters of the payment list (SPEC section 4.4). */
+/** Filters of the payment list. */
 const PaymentsQuery = Schema.Struct({
   ...timedWalkQuery,
   player_id: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),

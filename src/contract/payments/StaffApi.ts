@@ -15,7 +15,7 @@ import { kycStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 
 /** Wait reasons of a withdrawal. */
-export const waitReasons = ["approval", "second_approval", "payout", "alert", "judgement"] as const
+export const waitReasons = ["approval", "second_approval", "payout", "alert", "case", "judgement"] as const
 
 /** What the payment list is filtered by: a status, or both that a withdrawal waits in. */
 export const listedPaymentStatuses = [...paymentStatuses, "waiting"] as const
@@ -33,10 +33,10 @@ const StaffPayment = Schema.Struct({
   second_approved_by: Schema.NullOr(Schema.String).annotate({ description: "Null where one approval is enough." }),
   waiting_for: Schema.Array(Schema.Literals(waitReasons)).annotate({
     description:
-      "What a withdrawal waits for: the steps that are left for people, an alert that holds the player's withdrawals, " +
-      "the judgement whether one will. Empty for what is done. Verification is asked for when a withdrawal is requested, not later."
+      "What a withdrawal waits for: the steps that are left for people, an alert or a case that holds the player's withdrawals " +
+      "(to who does not work on cases: an alert), the judgement whether one will. Empty for what is done. Verification is asked for when a withdrawal is requested, not later."
   }),
-  held_by_alerts: Schema.Array(id),
+  held_by_alerts: Schema.Array(id).annotate({ description: "Empty for who does not work on alerts." }),
   objection: Schema.NullOr(Schema.Literals([...objections, "second_approver"])).annotate({
     description: "Where two people are needed: why the next step is not for who asks. Null: it is, or nothing waits."
   }),

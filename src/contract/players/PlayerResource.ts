@@ -1,9 +1,10 @@
 /**
- * Players on the wire (SPEC section 2.1). What is known of a person is declared here once: the forms of a registration and of a profile update, the
- * row, its insert and its update derive from it.
+ * Players on the wire (SPEC section 2.1). Personal fields are declared here once: the forms of a registration and of a profile update, the
+ * row, its insert and its update derive from them.
  */
 import { Schema, Struct } from "effect"
 import { kycStatuses, playerStatuses, Restrictions } from "../../domain/state/Player.ts"
+import { registerKinds, registerVerdicts } from "../../domain/register/Register.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { country, currency, date, email, instant, keptAs, language, oneOf, text, username } from "../common/Fields.ts"
 import { currencyCode, id, shownOf, timestamp } from "../common/Resource.ts"
@@ -42,6 +43,9 @@ export const person = {
   phone: optional(text(32, { description: "International format.", examples: ["+4915112345678"] })),
   personal_id: optional(text(64)),
   document_number: optional(text(64)),
+  birth_name: optional(text(255)),
+  birth_place: optional(text(255)),
+  last_name_prefix: optional(text(50)),
   language: { form: Schema.optionalKey(language), shown: Schema.String.annotate({ examples: ["en"] }) },
   currency: { form: Schema.optionalKey(currency), shown: currencyCode }
 }
@@ -69,6 +73,13 @@ export const Player = Schema.Struct({
     description: "Code of the profile whose rules the player is under.",
     examples: ["none"]
   }),
+  register: Schema.NullOr(Schema.Struct({
+    kind: Schema.Literals(registerKinds),
+    verdict: Schema.Literals(registerVerdicts),
+    checked_at: timestamp
+  })).annotate({
+    description: "Newest proper answer of a national register of excluded players; null where none was asked."
+  }),
   restrictions: wire(Restrictions).from,
   self_exclusion: Schema.NullOr(SelfExclusion),
   marketing: Schema.Struct({ email: Schema.Boolean, sms: Schema.Boolean, newsletter: Schema.Boolean }),
@@ -81,6 +92,10 @@ export const Player = Schema.Struct({
   }),
   last_login_at: Schema.NullOr(timestamp).annotate({
     description: "When a session token was last issued, to the minute; null until the first."
+  }),
+  dormant_since: Schema.NullOr(timestamp).annotate({
+    description:
+      "When the account was marked as dormant: neither a sign-in, a bet nor a deposit for as long as the jurisdiction says; null: it is in use."
   }),
   created_at: timestamp,
   updated_at: timestamp
@@ -103,6 +118,9 @@ export const Player = Schema.Struct({
     phone: "+4915112345678",
     personal_id: null,
     document_number: null,
+    birth_name: null,
+    birth_place: null,
+    last_name_prefix: null,
     language: "de",
     currency: "EUR",
     status: "active",
@@ -112,6 +130,7 @@ export const Player = Schema.Struct({
     risk_level: "low",
     is_test: false,
     jurisdiction: "none",
+    register: null,
     restrictions: {
       can_login: true,
       can_deposit: true,
@@ -123,6 +142,7 @@ export const Player = Schema.Struct({
     marketing: { email: true, sms: false, newsletter: false },
     registration: { source: "api", ip: "203.0.113.7", promo_code: null, affiliate_id: null, btag: null },
     last_login_at: null,
+    dormant_since: null,
     created_at: "2026-11-20T12:00:00.000Z",
     updated_at: "2026-11-20T12:00:00.000Z"
   }]

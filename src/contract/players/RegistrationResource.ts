@@ -223,8 +223,8 @@ export interface CheckedChanges {
   readonly unique: UniqueFields
 }
 
-/** Checks the body of a profile update. A blank text counts as null. `now` is epoch milliseconds. */
-export const checkProfileChanges = (body: Body, now: number): CheckedChanges => {
+/** Checks the body of a profile update of a player in a jurisdiction with this minimum age. A blank text counts as null. `now` is epoch milliseconds. */
+export const checkProfileChanges = (body: Body, now: number, minimumAge = adultYears): CheckedChanges => {
   const fields = Object.entries(body).filter(([field]) => Object.hasOwn(ProfileUpdate.fields, field))
   const empty = fields.flatMap(([field, value]) => field !== "marketing" && isBlank(field, value) ? [field] : [])
   const sent = Object.fromEntries(
@@ -236,7 +236,7 @@ export const checkProfileChanges = (body: Body, now: number): CheckedChanges => 
     ...Object.fromEntries(
       empty.filter((field) => !clearableFields.has(field)).map((field) => [field, ["must not be empty"]])
     ),
-    ...ageMessages(sent["birth_date"], now)
+    ...ageMessages(sent["birth_date"], now, minimumAge)
   }
   const unique = { ...uniqueIn(sent), username: undefined }
   if (Result.isFailure(decoded) || Object.keys(messages).length > 0) return { changes: undefined, messages, unique }

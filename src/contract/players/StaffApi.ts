@@ -1,5 +1,5 @@
 /** Players in the staff API. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { auditReason, belongingTo, createdPeriod, ofOperator, period } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
@@ -10,9 +10,17 @@ import { PlayerBonus } from "../bonuses/BonusResource.ts"
 import { amountFrom, date, instant, lines, oneOf, pathId, text } from "../common/Fields.ts"
 import { RetiredSeeds } from "../secrets/StaffApi.ts"
 import { refusals } from "../common/Errors.ts"
+import { Consent, consentChange } from "../consents/ConsentResource.ts"
 import { Correction } from "../corrections/StaffApi.ts"
+import { PlayerCompliance } from "../obligations/StaffApi.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
-import { exclusionPeriods, exclusionTypes, requestChannels } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import {
+  exclusionPeriods,
+  exclusionScopes,
+  exclusionTypes,
+  requestChannels
+} from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { Profile, Raise } from "../../domain/jurisdiction/Profile.ts"
 import {
   created,
   cursorPage,
@@ -27,17 +35,30 @@ import { Player, PlayerFilterFields } from "./PlayerResource.ts"
 import { documentExpiry, kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
+import { statementForms, statementQuery } from "../statements/StatementResource.ts"
 import { Wallet } from "../wallet/WalletResource.ts"
 
 const optional = Schema.optionalKey
 
 const StaffPlayer = Schema.Struct({ operator_id: id, ...Player.fields })
 
+/** With what the player's jurisdiction says of exclusions and of raises. */
+const StaffLimits = Schema.Struct({
+  ...Limits.fields,
+  rules: Schema.Struct({
+    ...Struct.map(Struct.pick(Profile.fields, ["code", "name", "breaks"]), Schema.toType),
+    raise: Schema.toType(Raise)
+  })
+})
+
 /** An entry with the name of its game. */
 const PlayerEntry = Schema.Struct({
   ...Transaction.fields,
   game: Schema.NullOr(Schema.String).annotate({ description: "Its name; null for what is not of a game." })
 })
+
+/** A player's consents to marketing. */
+const PlayerConsents = Schema.Struct({ player_id: id, operator_id: id, consents: Schema.Array(Consent) })
 
 const Note = Schema.Struct({
   id,
@@ -164,6 +185,32 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
     },
     success: pageOrWalk(PlayerEntry)
   }).annotateMerge(action("The ledger, newest first", { roles: anyRole, concern: "operator" })),
+  HttpApiEndpoint.get("statement", "/players/:player/statement", {
+    params: { player: pathId },
+    query: statementQuery,
+    success: statementForms
+  }).annotateMerge(
+    action("A statement of a period of days: balances, totals and every entry", { roles: anyRole, concern: "operator" })
+  ),
+  HttpApiEndpoint.get("consents", "/players/:player/consents", {
+    params: { player: pathId },
+    success: single(PlayerConsents)
+  }).annotateMerge(
+    action("The consents to marketing, by channel and product", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.patch("consent", "/players/:player/consents", {
+    params: { player: pathId },
+    payload: Schema.Struct({ ...consentChange, reason: auditReason }),
+    success: single(PlayerConsents)
+  }).annotateMerge(
+    action("Grant or withdraw a consent to marketing at the player's request", {
+      roles: ["support", "compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.get("bonuses", "/players/:player/bonuses", {
     params: { player: pathId },
     query: {
@@ -173,7 +220,7 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
     },
     success: part(PlayerBonus)
   }).annotateMerge(action("The bonuses that were granted, newest first", { roles: anyRole, concern: "operator" })),
-  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(Limits) })
+  HttpApiEndpoint.get("limits", "/players/:player/limits", { params: { player: pathId }, success: single(StaffLimits) })
     .annotateMerge(
       action("The limits with what waits, and the self-exclusion", { roles: anyRole, concern: "operator" })
     ),
@@ -187,12 +234,35 @@ export const PlayerGroup = HttpApiGroup.make("player").annotate(OpenApi.Descript
         concern: "operator"
       })
     ),
+  HttpApiEndpoint.get("compliance", "/players/:player/compliance", {
+    params: { player: pathId },
+    success: single(PlayerCompliance)
+  }).annotateMerge(
+    action("The jurisdiction, and what it stops and asks for now", { roles: ["compliance"], concern: "operator" })
+  ),
+  HttpApiEndpoint.post("jurisdiction", "/players/:player/jurisdiction", {
+    params: { player: pathId },
+    payload: Schema.Struct({
+      to: text(64, { description: "Code of one of the operator's jurisdictions." }),
+      reason: auditReason
+    }),
+    success: single(PlayerCompliance),
+    error: refusals("RESPONSIBLE_GAMING_RULE")
+  }).annotateMerge(
+    action("Move a player to another jurisdiction; what is stricter counts at once, what is looser waits", {
+      roles: ["compliance"],
+      concern: "operator"
+    })
+  ),
   HttpApiEndpoint.post("exclude", "/players/:player/exclusion", {
     params: { player: pathId },
     payload: Schema.Struct({
       period: optional(oneOf(exclusionPeriods).annotate({ description: "How long, in place of --until." })),
       until: optional(instant.annotate({ description: "End, in place of --period." })),
       type: optional(oneOf(exclusionTypes).annotate({ description: "Type (by the length)." })),
+      scope: optional(
+        oneOf(exclusionScopes).annotate({ description: "Where it holds (as the player's jurisdiction says)." })
+      ),
       channel: oneOf(requestChannels).annotate({ description: "How the player asked." }),
       reason: auditReason
     }),

@@ -1,4 +1,4 @@
-/** Settings of a vendor's protocol as staff give them: a JSON object, judged by its protocol field by field. */
+/** Settings of a vendor's protocol on the wire: a JSON object, validated field by field by the protocol. */
 import { Schema } from "effect"
 import { fieldIssues } from "../common/FormErrors.ts"
 

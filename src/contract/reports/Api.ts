@@ -1,3 +1,4 @@
+/** Reports for operators (SPEC section 4.8). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
@@ -5,7 +6,7 @@ import { date, flagInQuery } from "../common/Fields.ts"
 import { single } from "../common/Pagination.ts"
 import { GgrReport } from "./ReportResource.ts"
 
-/** A range of days (SPEC section 4.8). */
+/** A range of days. */
 export const reportRange = {
   from: date.annotate({ description: "First day, UTC." }),
   to: date.annotate({ description: "Last day, UTC, included; at most 366 days in all." }),

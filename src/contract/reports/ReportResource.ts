@@ -1,3 +1,4 @@
+/** The GGR report and exchange rates on the wire. */
 import { Schema } from "effect"
 import { integer } from "../common/Fields.ts"
 import { currencyCode, id, money } from "../common/Resource.ts"

@@ -1,3 +1,4 @@
+/** Reports of the back office on the wire: key figures over time and in groups, player balances, cost of bonuses. */
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"
@@ -176,7 +177,9 @@ export const Funds = Schema.Struct({
   wallet: Schema.Literals(walletKinds),
   amount: money,
   players: count.annotate({ description: "Those who hold something." }),
-  at: timestamp.annotate({ description: "When it was read: every fifteen minutes." })
+  at: timestamp.annotate({
+    description: "When it was read, every fifteen minutes; or the midnight that was asked for."
+  })
 }).annotate({ identifier: "PlayerFunds" })
 
 /** Cost and liability of a bonus (`GET /reports/bonuses`). */

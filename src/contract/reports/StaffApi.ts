@@ -1,6 +1,7 @@
 /** Reports and exchange rates in the staff API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { DormantAccount } from "./DormantResource.ts"
 import { ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"
 import { currency, date, oneOf, reference } from "../common/Fields.ts"
@@ -98,10 +99,24 @@ export const ReportGroup = HttpApiGroup.make("report").annotate(OpenApi.Descript
     })
   ),
   HttpApiEndpoint.get("funds", "/reports/funds", {
-    query: ofOperator,
+    query: {
+      ...ofOperator,
+      at: Schema.optionalKey(
+        date.annotate({ description: "A past day: what they held when it began, UTC (as it was read last)." })
+      )
+    },
     success: list(Funds)
   }).annotateMerge(
-    action("What players hold, by currency and wallet, as it was read last", {
+    action("What players hold, by currency and wallet, now or at a past midnight", {
+      roles: ["payments", "compliance"],
+      concern: "operator"
+    })
+  ),
+  HttpApiEndpoint.get("dormant", "/reports/dormant", {
+    query: { ...partQuery, ...ofOperator },
+    success: part(DormantAccount)
+  }).annotateMerge(
+    action("Dormant accounts with their balances, the last registered first", {
       roles: ["payments", "compliance"],
       concern: "operator"
     })

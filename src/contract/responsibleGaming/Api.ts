@@ -1,5 +1,6 @@
+/** Limits and self-exclusion for operators. */
 import { Schema } from "effect"
-import { exclusionPeriods, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { exclusionPeriods, exclusionScopes, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, EitherOf, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"
@@ -27,7 +28,12 @@ export const LimitsRequest = Schema.Struct({ limits: LimitChanges }).annotate({
 export const SelfExclusionRequest = Schema.Struct({
   period: Schema.optionalKey(oneOf(exclusionPeriods)),
   until: Schema.optionalKey(instant),
-  type: Schema.optionalKey(oneOf(exclusionTypes))
+  type: Schema.optionalKey(oneOf(exclusionTypes)),
+  scope: Schema.optionalKey(
+    oneOf(exclusionScopes).annotate({
+      description: "Where it holds: a must where the player's jurisdiction asks, else what the jurisdiction says."
+    })
+  )
 }).annotate({ identifier: "SelfExclusionRequest", examples: [{ period: "7_days" }] })
 
 export const ResponsibleGamingGroup = HttpApiGroup.make("responsible_gaming")

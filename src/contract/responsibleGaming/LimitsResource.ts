@@ -1,3 +1,4 @@
+/** Limits and self-exclusion on the wire (SPEC section 2.9). */
 import { Schema } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
 import { exclusionEndings, exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
@@ -18,7 +19,7 @@ const Usage = Schema.Struct({
   examples: [{ used: 5000, remaining: 5000, resets_at: "2026-11-21T00:00:00.000Z" }]
 })
 
-/** A player's self-exclusion (SPEC section 2.9). */
+/** A player's self-exclusion. */
 export const SelfExclusion = Schema.Struct({
   type: Schema.Literals(exclusionTypes),
   since: timestamp,
@@ -42,7 +43,7 @@ export const SelfExclusion = Schema.Struct({
   }]
 })
 
-/** A player's limits and self-exclusion (SPEC section 2.9). */
+/** A player's limits and self-exclusion. */
 export const Limits = Schema.Struct({
   player_id: id,
   currency: currencyCode,

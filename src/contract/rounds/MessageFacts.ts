@@ -1,4 +1,4 @@
-/** A message's details as the facts of its story: the service, the command and the page say the same. */
+/** Details of a provider's message as input of its description, the same for service, command line and pages. */
 import { type MessageFacts, messageStory, type Texts } from "../../domain/settlement/MessageStory.ts"
 import type { MessageDetails } from "./StaffApi.ts"
 

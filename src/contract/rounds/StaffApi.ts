@@ -43,15 +43,13 @@ export const PlayerRound = Schema.Struct({
   opened_at: timestamp
 })
 
-const knownWins = Schema.NullOr(money).annotate({
-  description: "Minor units, of the wins that stand, in both wallets; null in a round from before they were kept."
-})
+const wins = money.annotate({ description: "Minor units, of the wins that stand, in both wallets." })
 
 /** A line of the search. */
 export const RoundLine = Schema.Struct({
   ...PlayerRound.fields,
-  wins: knownWins,
-  result: Schema.NullOr(money).annotate({ description: "The player's: wins less stakes. Null as wins." }),
+  wins,
+  result: money.annotate({ description: "The player's: wins less stakes." }),
   provider: Schema.String.annotate({ description: "Its slug." }),
   game_id: id,
   game_external_id: Schema.String,
@@ -117,7 +115,7 @@ export const MessagePlayer = Schema.Struct({ id, operator_id: id, username: Sche
 /** The part of a message's player in its round. */
 export const MessageRound = Schema.Struct({
   ...Struct.pick(PlayerRound.fields, ["state", "real_stake", "bonus_stake", "paid_wins", "taken_back", "opened_at"]),
-  wins: knownWins
+  wins
 })
 
 export const MessageDetails = Schema.Struct({

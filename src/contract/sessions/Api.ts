@@ -22,9 +22,12 @@ import {
 } from "../obligations/ObligationResource.ts"
 import { ChangedLimits, LimitsRequest, SelfExclusionRequest } from "../responsibleGaming/Api.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
+import { Consent, ConsentsRequest } from "../consents/ConsentResource.ts"
 import { created, list, pageOrWalk, single } from "../common/Pagination.ts"
 import { EndedSessions, Player } from "../players/PlayerResource.ts"
+import { Position, RealityCheck, RealityCheckRequest } from "../position/PositionResource.ts"
 import { Transaction } from "../ledger/TransactionResource.ts"
+import { statementForms, statementQuery } from "../statements/StatementResource.ts"
 import { TransactionsQuery } from "../wallet/Api.ts"
 import { PlayerWallet } from "../wallet/WalletResource.ts"
 
@@ -54,6 +57,15 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
         "The player's ledger, newest first",
         "Every movement of money. Credits are positive, debits negative."
       )),
+    HttpApiEndpoint.get("statement", "/statement", { query: Schema.Struct(statementQuery), success: statementForms })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("The player's statement of a period of days", "As the operator reads it.")),
+    HttpApiEndpoint.get("consents", "/consents", { success: list(Consent) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("The player's consents to marketing", "As the operator reads them.")),
+    HttpApiEndpoint.put("changeConsents", "/consents", { payload: ConsentsRequest, success: list(Consent) })
+      .annotate(RequiredFeature, "players")
+      .annotateMerge(about("Grant or withdraw consents", "Only the consents sent change, all or none of them.")),
     HttpApiEndpoint.post("launch", "/games/:game/launch", {
       params: { game: pathId },
       // an empty body is decoded as null
@@ -125,6 +137,21 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
           "Can be prolonged, never shortened or lifted. The token stops working with it."
         )
       ),
+    HttpApiEndpoint.get("position", "/position", { success: single(Position) })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about("What the player has staked, won, paid in and taken out", "As the operator reads it.")),
+    HttpApiEndpoint.get("realityCheck", "/reality-check", { success: single(RealityCheck) })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about("The player's reality check", "As the operator reads it.")),
+    HttpApiEndpoint.put("setRealityCheck", "/reality-check", {
+      payload: RealityCheckRequest,
+      success: single(RealityCheck)
+    })
+      .annotate(RequiredFeature, "responsible_gaming")
+      .annotateMerge(about(
+        "Set the own interval between reality checks",
+        "It counts at once. A reality check that is open stays so."
+      )),
     HttpApiEndpoint.get("obligations", "/obligations", { query: obligationQuery, success: list(Obligation) })
       .annotate(RequiredFeature, "responsible_gaming")
       .annotateMerge(about("What the player must do, newest first", "As the operator reads them. 100 at most.")),
@@ -134,7 +161,12 @@ export const PlayerSessionGroup = HttpApiGroup.make("player_session")
       error: refusals("NOT_FOUND", "RESPONSIBLE_GAMING_RULE")
     })
       .annotate(RequiredFeature, "responsible_gaming")
-      .annotateMerge(about("Answer", "A raise that has to be confirmed, or the question for limits.")),
+      .annotateMerge(
+        about(
+          "Answer",
+          "A raise that has to be confirmed, the question for limits, a reality check: `continue`, or `stop`, which ends the open game sessions."
+        )
+      ),
     HttpApiEndpoint.get("round", "/rounds/:round", { params: { round: pathId }, success: single(RoundProof) })
       .annotate(RequiredFeature, "players")
       .annotateMerge(about("A round of an original with its proof", recipe))

@@ -1,3 +1,4 @@
+/** Answers of the wallet API of game providers. */
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 

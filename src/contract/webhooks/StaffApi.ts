@@ -23,6 +23,9 @@ export const Webhook = Schema.Struct({
   previous_secret_until: Schema.NullOr(timestamp).annotate({
     description: "Until then the secret before the last rotation signs as well, in a header of its own."
   }),
+  standard_webhooks: Schema.Boolean.annotate({
+    description: "Whether deliveries are signed as Standard Webhooks as well."
+  }),
   created_at: timestamp,
   updated_at: timestamp
 })

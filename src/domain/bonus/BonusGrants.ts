@@ -11,6 +11,7 @@ import { Draft } from "../state/Draft.ts"
 import { hasBonusDue } from "../state/WaitingBonuses.ts"
 import { ageAt } from "../jurisdiction/Rules.ts"
 import { isAmount, isBalance, maxBalance } from "../Money.ts"
+import { refuseExcluded } from "../player/RegisterAdmission.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
@@ -60,6 +61,8 @@ export interface Grant {
   /** Minor units of the player's currency; null grants the catalogue amount. */
   readonly amount: number | null
   readonly note: string | null
+  /** Whether the person has had a bonus at another operator of the licensee. */
+  readonly hadElsewhere?: boolean
   /** Audit log label of the granting staff; absent when the operator grants. */
   readonly grantedBy?: string
 }
@@ -74,6 +77,8 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
   if (player.status !== "active") return invalid(`The account is ${player.status}.`, { reason: player.status })
   const exclusion = activeExclusion(player, now)
   if (exclusion !== null) return invalid("The player is excluded from play.", { reason: exclusion.type })
+  const byRegister = refuseExcluded(player)
+  if (byRegister !== undefined) return invalid(byRegister.message, byRegister.details)
   return player.restrictions.excludedFromBonuses
     ? invalid("The player is excluded from bonuses.", { reason: "excluded_from_bonuses" })
     : undefined
@@ -82,7 +87,7 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
 /** Reason for refusing one more bonus that would wait; one without wagering requirement does not. */
 const refuseWaiting = ({ pendingBonuses }: Draft): GrantRefusal | undefined =>
   pendingBonuses.length >= maxPendingBonuses
-    ? invalid("Too many bonuses wait for their turn.", { reason: "max_pending", max_pending: maxPendingBonuses })
+    ? invalid("Too many bonuses of this player are queued.", { reason: "max_pending", max_pending: maxPendingBonuses })
     : undefined
 
 /** Reason for refusing any bonus that is to be wagered, whatever its terms. */
@@ -93,13 +98,13 @@ export const refuseWagered = (player: Player, now: number): GrantRefusal | undef
 /** Rule of the jurisdiction that a bonus breaks, by its name in the profile; undefined when none. */
 const brokenRule = (
   { birthDay, bonusGrants, rules: { bonuses } }: Player,
-  bonus: CatalogueBonus,
+  { bonus, hadElsewhere = false }: Pick<Grant, "bonus" | "hadElsewhere">,
   amount: number,
   now: number
 ): keyof Player["rules"]["bonuses"] | undefined => {
   const { first_only, max_amount, max_wagering_multiplier, min_valid_days, minimum_age } = bonuses
   if (minimum_age !== null && ageAt(birthDay, now) < minimum_age) return "minimum_age"
-  if (first_only && Object.keys(bonusGrants).length > 0) return "first_only"
+  if (first_only && (hadElsewhere || Object.keys(bonusGrants).length > 0)) return "first_only"
   if (max_wagering_multiplier !== null && bonus.wageringMultiplier > max_wagering_multiplier) {
     return "max_wagering_multiplier"
   }
@@ -108,14 +113,15 @@ const brokenRule = (
 }
 
 /** Grant with its terms, or the refusal. */
-const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | GrantRefusal => {
+const termsOf = (draft: Draft, grant: Grant): GrantedBonus | GrantRefusal => {
+  const { amount: sent, bonus } = grant
   const { now, player } = draft
   const refusal = refuseReceiver(player, now)
   if (refusal !== undefined) return refusal
   if (!bonus.isActive) return invalid("The bonus is not offered any more.", { reason: "inactive" })
   const granted = player.bonusGrants[bonus.id] ?? 0
   if (bonus.maxGrantsPerPlayer > 0 && granted >= bonus.maxGrantsPerPlayer) {
-    return invalid("The player was granted this bonus as often as it allows.", {
+    return invalid("The player has already been granted this bonus the maximum number of times.", {
       reason: "max_grants_per_player",
       max_grants_per_player: bonus.maxGrantsPerPlayer
     })
@@ -128,7 +134,7 @@ const termsOf = (draft: Draft, { amount: sent, bonus }: Grant): GrantedBonus | G
     )
   }
   const amount = sent ?? bonus.defaultAmount
-  const broken = brokenRule(player, bonus, amount, now)
+  const broken = brokenRule(player, grant, amount, now)
   if (broken !== undefined) {
     return invalid(`The rules of the player's jurisdiction do not allow this bonus: ${broken}.`, {
       reason: "jurisdiction",
@@ -197,6 +203,8 @@ export interface PromoCode {
   readonly isUsedUp: boolean
   /** Redeemed by this player. */
   readonly isRedeemed: boolean
+  /** Whether the person has had a bonus at another operator of the licensee. */
+  readonly hadElsewhere?: boolean
 }
 
 export interface RedeemedCode {
@@ -214,7 +222,7 @@ export const promoRefusal = (reason: "unknown" | "expired" | "used" | "exhausted
       unknown: "There is no such promo code.",
       expired: "The promo code has expired.",
       used: "The player has redeemed this promo code.",
-      exhausted: "The promo code was redeemed as often as it allows."
+      exhausted: "The promo code has been redeemed the maximum number of times."
     }[reason],
     { reason }
   )
@@ -234,7 +242,8 @@ export const redeemStep =
     const refusal = refusePromo(promo, context.known, context.now)
     if (refusal !== undefined) return refused(refusal)
     const draft = new Draft(player, context)
-    const terms = termsOf(draft, { bonus: promo.bonus, amount: null, note: null })
+    const { bonus: offered, hadElsewhere = false } = promo
+    const terms = termsOf(draft, { bonus: offered, amount: null, note: null, hadElsewhere })
     if ("_tag" in terms) return refused(terms)
     const bonus = draft.grantBonus(terms, `promo code ${promo.code}`)
     const redemption: Redemption = {

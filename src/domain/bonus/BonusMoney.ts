@@ -1,5 +1,5 @@
 /**
- * Money that comes to or leaves a bonus, whatever its state, and the undoing of its end (`docs/decisions/0026-undone-ends.md`). Bets, wins and
+ * Credits and debits of a bonus in any state, and the reversal of its end (`docs/decisions/0026-undone-ends.md`). Bets, wins and
  * rollbacks name an amount and a bonus; only these functions know where the money of a bonus is.
  */
 import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "../state/Bonus.ts"

@@ -1,4 +1,5 @@
 /** Eligibility for free rounds at a vendor. Their wins are settled like any others. */
+import { refuseExcluded } from "../player/RegisterAdmission.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
@@ -16,6 +17,8 @@ export const refuseFreeRounds = (player: Player, now: number): Refusal<"PLAYER_R
   if (exclusion !== null) {
     return refuse("PLAYER_RESTRICTED", "The player is excluded from play.", { reason: exclusion.type })
   }
+  const byRegister = refuseExcluded(player)
+  if (byRegister !== undefined) return byRegister
   if (!player.restrictions.canBet) {
     return refuse("PLAYER_RESTRICTED", "Betting is disabled for this player.", { reason: "can_bet" })
   }

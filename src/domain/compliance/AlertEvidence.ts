@@ -1,7 +1,4 @@
-/**
- * Evidence of an alert: the payments that its rule looked at, and their sums when it was raised beside those of now, so that a person judges what is
- * there, not what was.
- */
+/** Evidence of an alert: the payments that its rule looked at, and their sums at the alert and now, since payments change afterwards. */
 import type { AlertRule, RuleSettings } from "./AlertRules.ts"
 import { depositsExamined, type PaymentFact } from "./MoneyAlerts.ts"
 
@@ -12,9 +9,13 @@ const hourMs = 3_600_000
 /** Hours shown for a rule without a window of its own. */
 const otherwiseHours = 72
 
+/** Hours shown where the window is a jurisdiction's, of which the longest is a month. */
+const monthHours = 744
+
 /** Beginning of the time that a rule looked at, epoch milliseconds. */
 export const evidenceSince = (rule: AlertRule, { [rule]: terms }: RuleSettings, raisedAt: number): number =>
-  raisedAt - ("windowHours" in terms ? terms.windowHours : otherwiseHours) * hourMs
+  raisedAt -
+  ("windowHours" in terms ? terms.windowHours : rule === "net_deposits" ? monthHours : otherwiseHours) * hourMs
 
 type Kind = Omit<PaymentFact, "id" | "at">
 
@@ -37,6 +38,7 @@ export const isCounted = (rule: AlertRule, settings: RuleSettings, factor: numbe
       return `large_${payment.type}` === rule && converted >= settings[rule].threshold
     case "rapid_in_out":
     case "low_play_withdrawal":
+    case "net_deposits":
       return isEffective(payment)
     default:
       return false

@@ -1,4 +1,4 @@
-/** Compliance alert rules: their settings, findings and status transitions (`docs/compliance.md`). */
+/** Compliance alert rules: their settings, findings and status transitions (`docs/alerts.md`). */
 
 export const alertRules = [
   "structuring",
@@ -10,7 +10,8 @@ export const alertRules = [
   "multi_account",
   "country_mismatch",
   "identity_change",
-  "large_credit"
+  "large_credit",
+  "net_deposits"
 ] as const
 
 export type AlertRule = (typeof alertRules)[number]
@@ -80,6 +81,8 @@ export interface RuleSettings {
   readonly identity_change: RuleTerms & WithWindow
   /** A single credit of a game provider above `threshold`. Evaluated at settlement, not asynchronously. */
   readonly large_credit: RuleTerms & WithThreshold
+  /** Net deposits above what the player's jurisdiction names (`vulnerability`); no threshold of the operator's. */
+  readonly net_deposits: RuleTerms
 }
 
 /** Staff overrides of a rule; absent fields keep the default. Fields that the rule does not use are ignored. */
@@ -124,7 +127,8 @@ export const defaultSettings: RuleSettings = {
   multi_account: { enabled: true, severity: "high", stopWithdrawals: false, count: 3 },
   country_mismatch: { enabled: true, severity: "low", stopWithdrawals: false },
   identity_change: { enabled: true, severity: "medium", stopWithdrawals: false, windowHours: 72 },
-  large_credit: { enabled: true, severity: "critical", stopWithdrawals: true, threshold: 10_000_000 }
+  large_credit: { enabled: true, severity: "critical", stopWithdrawals: true, threshold: 10_000_000 },
+  net_deposits: { enabled: true, severity: "medium", stopWithdrawals: false }
 }
 
 /** Longest window: a year. Rules look no further back. */
@@ -149,7 +153,8 @@ export const settingsWith = (overrides: { readonly [rule in AlertRule]?: RuleOve
   multi_account: withOverrides(defaultSettings.multi_account, overrides.multi_account),
   country_mismatch: withOverrides(defaultSettings.country_mismatch, overrides.country_mismatch),
   identity_change: withOverrides(defaultSettings.identity_change, overrides.identity_change),
-  large_credit: withOverrides(defaultSettings.large_credit, overrides.large_credit)
+  large_credit: withOverrides(defaultSettings.large_credit, overrides.large_credit),
+  net_deposits: withOverrides(defaultSettings.net_deposits, overrides.net_deposits)
 })
 
 /** Finding of a rule. */

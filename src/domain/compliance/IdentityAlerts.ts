@@ -1,4 +1,4 @@
-/** Identity rules: each evaluates the known facts of one player and returns a finding (`docs/compliance.md`). */
+/** Identity rules: each evaluates the known facts of one player and returns a finding (`docs/alerts.md`). */
 import { type Finding, type RuleSettings, shiftSeverity } from "./AlertRules.ts"
 
 /** Identifying facts. Players who share one may be the same person. */

@@ -1,9 +1,11 @@
 /**
- * Payment rules: each evaluates one payment and those before it, or their sums, and returns a finding (`docs/compliance.md`).
+ * Payment rules: each evaluates one payment and those before it, or their sums, and returns a finding (`docs/alerts.md`).
  *
  * Amounts are minor units of the player's currency, thresholds of the operator's. Rules see only payments up to the time of the evaluated one.
  */
 import { type Finding, type RuleSettings, shiftSeverity } from "./AlertRules.ts"
+import { after } from "../jurisdiction/Duration.ts"
+import type { Rules } from "../jurisdiction/Rules.ts"
 import type { PaymentStatus, PaymentType } from "../state/Change.ts"
 
 /** Payment as seen by the rules. */
@@ -242,3 +244,33 @@ export const lowPlayWithdrawal = (
 /** Hours before a withdrawal that its rules examine. */
 export const hoursExamined = ({ low_play_withdrawal, rapid_in_out }: RuleSettings): number =>
   Math.max(rapid_in_out.windowHours, low_play_withdrawal.windowHours)
+
+/** A deposit of a player whose jurisdiction wants net deposits looked at. */
+export interface NetDepositCase {
+  readonly payment: Pick<PaymentFact, "id" | "at">
+  /** Deposits that were not charged back less withdrawals that were paid, in the window up to the deposit; minor units of the player's currency. */
+  readonly net: number
+  /** When the player's last alert of the rule was raised; null before the first. */
+  readonly lastAt: number | null
+  readonly check: NonNullable<Rules["vulnerability"]>
+  readonly currency: string
+  /** The profile and its version, in words. */
+  readonly profile: string
+}
+
+/** Net deposits above what the player's jurisdiction names, once in the time that it names. */
+export const netDeposits = (
+  { net_deposits: terms }: RuleSettings,
+  { check, currency, lastAt, net, payment, profile }: NetDepositCase
+): Finding | undefined => {
+  const isKnown = lastAt !== null && payment.at < after(check.repeat, lastAt)
+  if (!terms.enabled || net <= check.net_deposits || isKnown) return undefined
+  return {
+    rule: "net_deposits",
+    severity: terms.severity,
+    occurrence: `payment ${payment.id}`,
+    paymentId: payment.id,
+    details: { amount: net, threshold: check.net_deposits, window: check.window, currency, profile },
+    stopsWithdrawals: terms.stopWithdrawals
+  }
+}

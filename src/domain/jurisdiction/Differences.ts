@@ -1,10 +1,11 @@
 /**
- * Differences between two versions of a profile: what is stricter for players counts at once, what is looser waits. A difference that has no order
- * (a name, a source, which channels there are) is neutral.
+ * Differences between two versions of a profile: stricter rules apply at once, looser ones after a wait. A difference without an order
+ * (a name, a source, the set of channels) is neutral.
  */
 import { Predicate, Schema } from "effect"
 import { orderOf } from "./Duration.ts"
-import { Profile, registerEvents, unavailablePolicies } from "./Profile.ts"
+import { Profile, unavailablePolicies } from "./Profile.ts"
+import { registerEvents } from "../register/Register.ts"
 
 export const effects = ["stricter", "looser", "neutral"] as const
 
@@ -221,13 +222,28 @@ const withValueAt = (document: unknown, [key, ...below]: ReadonlyArray<string>, 
   return { ...object, [key]: withValueAt(object[key], below, value) }
 }
 
+/** Lists that protect by what is in them, with the most entries that they may have: both together protect as much as either. */
+const lists: ReadonlyMap<string, number> = new Map([["limits.required", 10], ["stakes", 20], ["registers", 6]])
+
+const kindOf = (item: unknown): unknown => isObject(item) ? item["kind"] : undefined
+
+/** The value at a path while the later one, which is looser, waits: the earlier one, and what only the later one of two lists has. */
+const whileWaiting = ({ after, before, path }: Difference): unknown => {
+  const most = lists.get(path)
+  if (most === undefined || !Array.isArray(before) || !Array.isArray(after)) return before
+  const isIn = (item: unknown) =>
+    before.some((one) => isSame(one, item) || kindOf(item) !== undefined && kindOf(one) === kindOf(item))
+  const both = [...before, ...after.filter((item) => !isIn(item))]
+  return both.length > most ? before : both
+}
+
 const decode = Schema.decodeUnknownSync(Profile)
 
 /** The later version where it is stricter, the earlier one where the later is looser: what counts until the looser part may. */
 export const stricterOf = (before: Profile, after: Profile): Profile =>
   decode(
     differencesOf(before, after).filter(({ effect }) => effect === "looser").reduce<unknown>(
-      (document, { before: value, path }) => withValueAt(document, path.split("."), value),
+      (document, difference) => withValueAt(document, difference.path.split("."), whileWaiting(difference)),
       after
     )
   )

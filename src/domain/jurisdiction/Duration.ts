@@ -23,12 +23,24 @@ export const Duration = Schema.String.check(
   )
 )
 
+const units = ["year", "month", "week", "day", "hour", "minute", "second"] as const
+
+/** In words: `PT24H` is 24 hours, `P1Y` 1 year, and one of no length no time. */
+export const durationText = (duration: string): string => {
+  const counts = (form.exec(duration) ?? []).slice(1).map(Number)
+  const parts = units.flatMap((unit, place) => {
+    const count = counts[place] ?? 0
+    return count > 0 ? [`${count} ${unit}${count === 1 ? "" : "s"}`] : []
+  })
+  return parts.join(" ") || "no time"
+}
+
 interface Parts {
   readonly months: number
   readonly milliseconds: number
 }
 
-const partsOf = (duration: string): Parts => {
+const read = (duration: string): Parts => {
   const [years, months, weeks, days, hours, minutes, seconds] = (form.exec(duration) ?? []).slice(1).map(
     // a unit that is left out is no number
     (part) => Number(part) || 0
@@ -40,10 +52,30 @@ const partsOf = (duration: string): Parts => {
   }
 }
 
+// Kept: known. Durations of rules, read. Several nodes: its own: computed from the text.
+/** Durations that were read: a bet in a session with a reality check reads the same few again and again. */
+const known = new Map<string, Parts>()
+const maxKnown = 1000
+
+const partsOf = (duration: string): Parts => {
+  const found = known.get(duration)
+  if (found !== undefined) return found
+  const parts = read(duration)
+  if (known.size >= maxKnown) known.clear()
+  known.set(duration, parts)
+  return parts
+}
+
 /** The instant, epoch milliseconds, at which a duration that begins `at` is over. */
 export const after = (duration: string, at: number): number => {
   const { milliseconds, months } = partsOf(duration)
   return (months === 0 ? at : addMonths(at, months)) + milliseconds
+}
+
+/** The latest instant of which `after` is surely over at `now`: up to three days earlier where months differ in length. */
+export const before = (duration: string, now: number): number => {
+  const { milliseconds, months } = partsOf(duration)
+  return addMonths(now - milliseconds, -months)
 }
 
 /** Milliseconds of a duration that begins at 1970-01-01: an order of durations, not their length. */

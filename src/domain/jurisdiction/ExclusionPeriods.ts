@@ -1,4 +1,4 @@
-/** Periods of exclusions, and how players ask for one. Pure and without server code: the pages say the end before it is sent. */
+/** Periods, types, sources and endings of exclusions. Pure and without server code: the pages show the end before the request is sent. */
 import { after } from "./Duration.ts"
 
 /** Length of each period; null has no end. */
@@ -46,6 +46,11 @@ export type ExclusionType = (typeof exclusionTypes)[number]
 export const exclusionSources = ["player", "operator", "staff", "licensee"] as const
 
 export type ExclusionSource = (typeof exclusionSources)[number]
+
+/** Where an exclusion holds: at the player's operator alone, or for the same person at every operator of its licensee. */
+export const exclusionScopes = ["operator", "licensee"] as const
+
+export type ExclusionScope = (typeof exclusionScopes)[number]
 
 /** How an exclusion ends. */
 export const exclusionEndings = ["by_itself", "on_request"] as const

@@ -1,10 +1,11 @@
 /**
- * Profiles: the rules of a jurisdiction as one document. What a document leaves out means what the profile `none` has, so that the fields of the
- * schema and their defaults are the whole of that profile.
+ * Profiles: the rules of a jurisdiction as one document. An omitted field has the value of the profile `none`, which therefore consists of the
+ * schema's defaults.
  */
 import { Effect, Schema } from "effect"
 import { limitFields } from "../LimitFields.ts"
 import { isAmount } from "../Money.ts"
+import { registerEvents, registerKinds } from "../register/Register.ts"
 import { Duration } from "./Duration.ts"
 import { exclusionPeriods, exclusionTypes, standardPeriods } from "./ExclusionPeriods.ts"
 
@@ -38,7 +39,7 @@ const text = (length: number) =>
   )
 
 const word = Schema.String.check(
-  Schema.makeFilter((value: string) => /^[a-z][a-z0-9_]{0,49}$/.test(value) || "must be a word of small letters")
+  Schema.makeFilter((value: string) => /^[a-z][a-z0-9_]{0,49}$/.test(value) || "must be a word of lower-case letters")
 )
 
 const list = <Item extends Schema.Constraint>(item: Item, most: number) =>
@@ -46,7 +47,7 @@ const list = <Item extends Schema.Constraint>(item: Item, most: number) =>
 
 /** At least one: what is made of none could be met by nobody, or would hold nobody. */
 const someOf = <Item extends Schema.Constraint>(item: Item, most: number) =>
-  list(item, most).check(Schema.makeFilter((items) => items.length > 0 || "must have an entry"))
+  list(item, most).check(Schema.makeFilter((items) => items.length > 0 || "must have at least 1 entry"))
 
 const limitField = Schema.Literals(limitFields)
 
@@ -66,12 +67,8 @@ const isWhole = ({ amount_under, under_age }: { readonly amount_under: unknown; 
 
 export const unavailablePolicies = ["refuse", "last_good", "allow"] as const
 
-const registerKinds = ["gamstop", "spelpaus", "rofus", "cruks", "oasis", "generic"] as const
-
-export const registerEvents = ["registration", "login", "play", "deposit", "marketing"] as const
-
 /** Kinds of data, each kept for a time of its own. */
-const retentionClasses = [
+export const retentionClasses = [
   "identity",
   "payments",
   "gambling",
@@ -82,6 +79,8 @@ const retentionClasses = [
   "security",
   "marketing"
 ] as const
+
+export type RetentionClass = (typeof retentionClasses)[number]
 
 /** How sure a figure is: the authority's own text, two independent secondary texts, one, or the author's own judgement. */
 const confidences = ["A", "B", "C", "D"] as const
@@ -112,21 +111,21 @@ const breaks = group({
   scope: standing(Schema.Literals(["operator", "licensee", "ask"]), "operator")
 })
 
+/** How a raise of a limit waits. */
+export const Raise = group({
+  wait: standing(Schema.NullOr(Duration), null),
+  until_period_ends: standing(Schema.Boolean, false),
+  confirm: standing(Schema.Boolean, false),
+  confirm_within: standing(Duration, "P7D")
+})
+
 const limits = group({
   required: standing(list(someOf(limitField, limitFields.length), 10), []),
   required_before: standing(Schema.Literals(["play", "deposit"]), "play"),
   prompt: standing(Schema.Boolean, false),
   caps: standing(perLimit, {}),
   contact_above: standing(perLimit, {}),
-  raise: standing(
-    group({
-      wait: standing(Schema.NullOr(Duration), null),
-      until_period_ends: standing(Schema.Boolean, false),
-      confirm: standing(Schema.Boolean, false),
-      confirm_within: standing(Duration, "P7D")
-    }),
-    {}
-  )
+  raise: standing(Raise, {})
 })
 
 const NetCap = Schema.Struct({ amount, ...byAge }).check(Schema.makeFilter(isWhole))
@@ -187,7 +186,7 @@ const Rules = Schema.Struct({
 /** A profile's code: `gb`, `ca-on`; one of an operator's own begins with `x-`. */
 const ProfileCode = Schema.String.check(
   Schema.makeFilter((code: string) =>
-    /^[a-z]{1,10}(-[a-z0-9]{1,20}){0,3}$/.test(code) || "must be a code of small letters, like gb or x-island"
+    /^[a-z]{1,10}(-[a-z0-9]{1,20}){0,3}$/.test(code) || "must be a code of lower-case letters, like gb or x-island"
   )
 )
 

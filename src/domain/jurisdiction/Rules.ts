@@ -1,6 +1,6 @@
 /**
- * Rules that count for a player: those of the profile's version in force, with its amounts in the player's currency. One object for all players of a
- * profile and a currency; a bet compares what stands in it and looks nothing up.
+ * Effective rules of a player: those of the profile's version in force, with amounts in the player's currency and the operator's terms. One object
+ * for all players of a profile, a currency and terms, so that a bet needs no look-up.
  */
 import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
 import { limitFields } from "../LimitFields.ts"
@@ -19,8 +19,18 @@ export interface ProfileVersion {
   readonly document: Profile
 }
 
+/** A move from another jurisdiction, whose stricter rules count as well until an instant, epoch milliseconds. */
+export interface Moved {
+  readonly from: string
+  readonly until: number
+}
+
 export interface Rules extends Profile {
   readonly version: number
+  /** Version of the operator's terms that the player has to accept; null: any, or none. */
+  readonly terms: string | null
+  /** Of a player who was moved lately; null for others, who share the object. */
+  readonly moved: Moved | null
 }
 
 export interface InForce {
@@ -44,7 +54,7 @@ export const inForce = (versions: ReadonlyArray<ProfileVersion>, now: number): I
       break
     }
     const waits = current !== undefined && now < looserFrom
-    until = waits ? looserFrom : Infinity
+    until = waits ? Math.min(until, looserFrom) : Infinity
     current = {
       profile: waits && current !== undefined ? stricterOf(current.profile, document) : document,
       version,
@@ -66,7 +76,11 @@ const isMinutes = (field: string): boolean => field === "max_session_minutes"
  * The rules of a version in a player's currency: the largest amounts of no greater value, as with an operator's default limits. `factor` is minor
  * units of the profile's currency for one of the player's.
  */
-export const rulesIn = ({ profile, version }: Pick<InForce, "profile" | "version">, factor: Factor): Rules => {
+export const rulesIn = (
+  { profile, version }: Pick<InForce, "profile" | "version">,
+  factor: Factor,
+  terms: Rules["terms"] = null
+): Rules => {
   const amount = (value: number): number => thresholdIn(value, factor) ?? value
   const orNull = (value: number | null): number | null => value === null ? null : amount(value)
   const perLimit = (amounts: Profile["limits"]["caps"]): Profile["limits"]["caps"] => {
@@ -85,6 +99,8 @@ export const rulesIn = ({ profile, version }: Pick<InForce, "profile" | "version
   return {
     ...profile,
     version,
+    terms,
+    moved: null,
     limits: { ...limits, caps: perLimit(limits.caps), contact_above: perLimit(limits.contact_above) },
     deposits: { net_cap: net_cap === null ? null : { ...net_cap, ...byAge(net_cap) } },
     stakes: stakes.map((stake) => ({ ...stake, ...byAge(stake) })),
@@ -96,7 +112,7 @@ export const rulesIn = ({ profile, version }: Pick<InForce, "profile" | "version
 }
 
 /** The rules of the profile `none`: what a player has whose jurisdiction says nothing. */
-export const noRules: Rules = { ...noneProfile, version: 1 }
+export const noRules: Rules = { ...noneProfile, version: 1, terms: null, moved: null }
 
 /** A day as a number that orders days: 20081121 of `2008-11-21`. */
 export const dayNumber = (date: string): number => Number(date.replaceAll("-", ""))
@@ -107,13 +123,6 @@ export const ageAt = (birthDay: number, now: number): number => {
   const today = (date.getUTCFullYear() * 100 + date.getUTCMonth() + 1) * 100 + date.getUTCDate()
   return Math.floor((today - birthDay) / 10_000)
 }
-
-/** Categories of games that caps on stakes tell apart. */
-const categories: ReadonlySet<string> = new Set(["slots", "table", "live", "jackpot", "instant", "crash"])
-
-/** The category of a game as caps see it: a game of chance of an unknown one counts as a slot. */
-export const cappedCategory = (type: "rng" | "live", category: string): string =>
-  type === "live" || categories.has(category) ? category : "slots"
 
 /** The lowest cap on a stake in a category at an age, minor units; undefined when there is none. */
 export const stakeCap = ({ stakes }: Rules, category: string, age: number): number | undefined => {

@@ -1,5 +1,5 @@
 /**
- * Account changes that are due by time: limit raises after their cooling-off, ended exclusions, expired identity documents
+ * Account changes that are due by time: limit raises after their cooling-off, those that can be confirmed from now on, ended exclusions, expired identity documents
  * (`docs/decisions/0016-scheduler.md`).
  *
  * Rules honour limits and exclusions at their instant; this only writes them down. A document differs: the account counts as verified until this has
@@ -10,8 +10,8 @@ import type { PlayerSettings } from "../state/Change.ts"
 import { type Accept, answer, type Context } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import type { LimitField } from "../LimitFields.ts"
-import { effectiveLimits, type PendingLimit, waits } from "../state/Limits.ts"
-import { exclusionFields } from "./LimitUsage.ts"
+import { effectiveLimits, isNewlyConfirmable, type PendingLimit, waits } from "../state/Limits.ts"
+import { confirmableFields, exclusionFields } from "./LimitUsage.ts"
 import { exclusionEnd, type Player } from "../state/Player.ts"
 
 /** Retention of an ended exclusion: it invalidates session tokens from before it, and no token lives longer (SPEC section 8). */
@@ -51,6 +51,13 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
     })
   }
 
+  const kept = changed.pendingLimits ?? player.pendingLimits
+  const confirmable = kept.filter((raise) => isNewlyConfirmable(raise, now))
+  if (confirmable.length > 0) {
+    changed.pendingLimits = kept.map((raise) => confirmable.includes(raise) ? { ...raise, isAnnounced: true } : raise)
+    for (const raise of confirmable) draft.emit("limit.raise_confirmable", confirmableFields(raise))
+  }
+
   const { exclusion } = player
   const end = exclusion === null ? null : exclusionEnd(exclusion)
   if (exclusion !== null && end !== null && now >= end + exclusionRetentionMs) {
@@ -73,5 +80,7 @@ export const applyDueChanges = (player: Player, context: Context): Accept<Player
     )
   }
 
-  return records.length === 0 ? answer(player, player) : acceptSettings(draft, changed, ...records)
+  return records.length === 0 && confirmable.length === 0
+    ? answer(player, player)
+    : acceptSettings(draft, changed, ...records)
 }

@@ -2,19 +2,22 @@
  * Self-exclusion: may be extended, never shortened (SPEC sections 3.5 and 4.7; `docs/decisions/0008-responsible-gaming.md`).
  */
 import { acceptSettings } from "../player/AccountStatus.ts"
-import { type Context, type Decision, refused } from "../state/Decision.ts"
+import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { after } from "../jurisdiction/Duration.ts"
 import {
   type ExclusionPeriod,
+  type ExclusionScope,
+  exclusionScopes,
   type ExclusionSource,
   type ExclusionType,
   periodEnd,
   type requestChannels
 } from "../jurisdiction/ExclusionPeriods.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
+import { derivedType, isStrong, isWithin, returnFromOf } from "./ExclusionTerms.ts"
 import { exclusionFields, type LimitsResource, limitsResource } from "./LimitUsage.ts"
-import { activeExclusion, type Exclusion, type Player, sessionsEnd } from "../state/Player.ts"
+import type { NewAcknowledgement } from "../state/Obligation.ts"
+import { activeExclusion, type Exclusion, exclusionEnd, type Player, sessionsEnd } from "../state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 
 /** Last instant with a four-digit year, and so with one wire form. */
@@ -28,6 +31,8 @@ export interface SelfExclude {
   readonly type: ExclusionType | null
   /** Who asked for it; absent: the operator. */
   readonly source?: ExclusionSource
+  /** Where it is to hold; absent where nobody said. */
+  readonly scope?: ExclusionScope | undefined
   /** Audit log label of the actor. */
   readonly actor: string
   /** With a request that staff took down: how the player asked, and why. */
@@ -41,9 +46,6 @@ interface PlayerRequest {
 }
 
 export type SelfExcludeRefusal = Refusal<"VALIDATION_FAILED" | "RESPONSIBLE_GAMING_RULE">
-
-/** A time-out keeps bonuses; the other two types have the same effects. */
-const isStrong = (type: ExclusionType): boolean => type !== "time_out"
 
 /** Requested end; null is none, which only a period has. */
 const endOf = (
@@ -81,23 +83,13 @@ const refuseWeakening = (
     : undefined
 }
 
-/** Whether a break that ends at `end` is as long as its bounds want it. */
-const isWithin = (
-  { max, min }: { readonly min: string | null; readonly max: string | null },
-  end: number | null,
-  now: number
-) =>
-  (min === null || end === null || end >= after(min, now)) && (max === null || end !== null && end <= after(max, now))
+/** What the terms of the next exclusion take from the one in force. */
+const termsOf = (current: Exclusion | null) =>
+  current === null
+    ? null
+    : { type: current.type, until: current.until, endsOnRequest: current.onRequest !== undefined }
 
-/** Type of a break of this length: a time-out as long as it may be one; null between the bounds of the two. */
-const derivedType = ({ breaks }: Rules, end: number | null, now: number): ExclusionType | null =>
-  isWithin(breaks.time_out, end, now)
-    ? "time_out"
-    : isWithin(breaks.self_exclusion, end, now)
-    ? "self_exclusion"
-    : null
-
-/** Resulting type. A derived type is never weaker than the one in force. */
+/** Resulting type. */
 const typeOf = (
   { period, type }: SelfExclude,
   rules: Rules,
@@ -108,9 +100,7 @@ const typeOf = (
   const { breaks } = rules
   const offered = period === null ? undefined : breaks.periods[period]
   if (type === null) {
-    const derived = offered ?? derivedType(rules, end, now)
-    if (current !== null && isStrong(current.type) && derived !== "self_exclusion") return current.type
-    return derived ?? refuseFields({ until: [lengthsOf(rules)] })
+    return derivedType(breaks, { period, end }, termsOf(current), now) ?? refuseFields({ until: [lengthsOf(rules)] })
   }
   // a period on offer is long enough for its type, and so is an extension of a break of the same type
   if (type === offered || type === "self_closure") return type
@@ -123,7 +113,9 @@ const lengthText = ({ max, min }: { readonly min: string | null; readonly max: s
   "any time"
 
 const lengthsOf = ({ breaks }: Rules): string =>
-  `must fit: a time_out lasts ${lengthText(breaks.time_out)}, a self_exclusion ${lengthText(breaks.self_exclusion)}`
+  `must fit the type: a time_out lasts ${lengthText(breaks.time_out)}, a self_exclusion ${
+    lengthText(breaks.self_exclusion)
+  }`
 
 /** Exclusion resulting from a request. */
 const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclusion | SelfExcludeRefusal => {
@@ -137,32 +129,36 @@ const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclu
   if (end !== null && end <= now) return refuseFields({ until: ["must be in the future"] })
   const type = typeOf(request, rules, current, end, now)
   if (typeof type !== "string") return type
-  const exclusion = { type, since: current?.since ?? now, until: end, ...sourceOf(request) }
-  const returnFrom = returnFromOf(rules, current, exclusion, now)
+  const scope = scopeOf(request, rules, type)
+  if (typeof scope !== "string") return scope
+  const exclusion = {
+    type,
+    since: current?.since ?? now,
+    until: end,
+    ...sourceOf(request),
+    // what holds everywhere goes on to hold everywhere
+    ...(scope === "licensee" || current?.scope === "licensee" ? { scope: "licensee" as const } : {})
+  }
+  const returnFrom = returnFromOf(rules.breaks, termsOf(current), exclusion, now)
   return returnFrom === undefined ? exclusion : { ...exclusion, onRequest: { returnFrom, returnAt: null } }
+}
+
+/** Where the exclusion holds: a time-out at the operator, others as the jurisdiction says, or as the player says where it asks. */
+const scopeOf = (
+  { scope }: SelfExclude,
+  { breaks }: Rules,
+  type: ExclusionType
+): ExclusionScope | Refusal<"VALIDATION_FAILED"> => {
+  if (!isStrong(type)) return "operator"
+  if (breaks.scope === "ask") return scope ?? refuseFields({ scope: [`must be one of: ${exclusionScopes.join(", ")}`] })
+  return scope === undefined || scope === breaks.scope
+    ? breaks.scope
+    : refuseFields({ scope: [`must be ${breaks.scope}, by the rules of the player's jurisdiction`] })
 }
 
 /** Who asked, where it was not the operator. */
 const sourceOf = ({ source = "operator" }: SelfExclude): Pick<Exclusion, "source"> =>
   source === "operator" ? {} : { source }
-
-/** Least time of an exclusion without end where the jurisdiction does not say. */
-const leastIndefinite = "P6M"
-
-/**
- * From when the player may ask to return; undefined where the exclusion ends by itself. A time-out always does, one without end never, and what
- * prolongs another neither ends in an easier way nor sooner.
- */
-const returnFromOf = (
-  { breaks }: Rules,
-  current: Exclusion | null,
-  { type, until }: Exclusion,
-  now: number
-): number | undefined => {
-  if (until === null) return Math.max(after(breaks.self_exclusion.min ?? leastIndefinite, now), current?.until ?? now)
-  const endsOnRequest = current?.onRequest !== undefined || type === "self_exclusion" && breaks.ends === "on_request"
-  return endsOnRequest ? until : undefined
-}
 
 /**
  * Excludes the player from play, deposits and bonuses, or extends the exclusion in force, which keeps its start. All types but a time-out cancel the
@@ -170,24 +166,148 @@ const returnFromOf = (
  */
 export const selfExcludeStep =
   (request: SelfExclude) => (player: Player, context: Context): Decision<LimitsResource, SelfExcludeRefusal> => {
-    const { now } = context
-    const exclusion = nextExclusion(player, request, now)
+    const exclusion = nextExclusion(player, request, context.now)
     if ("_tag" in exclusion) return refused(exclusion)
-    const current = activeExclusion(player, now)
-    const draft = new Draft(player, context)
-    if (isStrong(exclusion.type)) {
-      draft.endBonus("cancelled")
-      if (draft.bonus !== player.bonus) draft.walletSeq++
-    }
-    const accepted = acceptSettings(draft, { exclusion, sessionsEndedAt: sessionsEnd(player, draft.now) }, {
+    const accepted = excluding(player, context, exclusion, {
       actor: request.actor,
       action: request.request === undefined ? "player.self_exclusion" : "player.exclude",
-      before: { self_exclusion: current === null ? null : exclusionFields(current) },
-      after: {
-        self_exclusion: exclusionFields(exclusion),
-        ...(request.request === undefined ? {} : { channel: request.request.channel })
-      },
+      channel: request.request?.channel,
       reason: request.request?.reason ?? null
     })
-    return { ...accepted, reply: limitsResource(accepted.state, now) }
+    return { ...accepted, reply: limitsResource(accepted.state, context.now) }
+  }
+
+/** The player with this exclusion in place of the one in force, if any. */
+const excluding = (
+  player: Player,
+  context: Context,
+  exclusion: Exclusion,
+  { channel, ...by }: {
+    readonly actor: string
+    readonly action: string
+    readonly channel?: PlayerRequest["channel"] | undefined
+    readonly reason: string | null
+  }
+): Accept<Player> => {
+  const current = activeExclusion(player, context.now)
+  const draft = new Draft(player, context)
+  if (isStrong(exclusion.type)) {
+    draft.endBonus("cancelled")
+    if (draft.bonus !== player.bonus) draft.walletSeq++
+  }
+  draft.emit("player.self_excluded", { self_exclusion: exclusionFields(exclusion) })
+  const withdrawn = withdrawing(draft, exclusion)
+  const accepted = acceptSettings(draft, { exclusion, sessionsEndedAt: sessionsEnd(player, draft.now) }, {
+    ...by,
+    before: { self_exclusion: current === null ? null : exclusionFields(current) },
+    after: {
+      self_exclusion: exclusionFields(exclusion),
+      ...(withdrawn === undefined ? {} : { consents_withdrawn: withdrawn.id }),
+      ...(exclusion.scope === undefined ? {} : { scope: exclusion.scope }),
+      ...(channel === undefined ? {} : { channel })
+    }
+  })
+  const { change } = accepted
+  return change === null || withdrawn === undefined
+    ? accepted
+    : { ...accepted, change: { ...change, acknowledgements: [...change.acknowledgements, withdrawn] } }
+}
+
+/** The answer that withdraws all consents to marketing with a self-exclusion, where the jurisdiction has it so. */
+const withdrawing = (
+  draft: Draft,
+  { source, type }: Pick<Exclusion, "source" | "type">
+): NewAcknowledgement | undefined =>
+  isStrong(type) && draft.player.rules.consents.reset_on_exclusion
+    ? {
+      id: draft.takeId(),
+      kind: "consent",
+      answer: "decline",
+      field: null,
+      obligationId: null,
+      textVersion: null,
+      channel: null,
+      by: source === "player" || source === "staff" ? source : "operator",
+      at: draft.now,
+      playerId: draft.player.id,
+      operatorId: draft.player.operatorId
+    }
+    : undefined
+
+/** What an exclusion at one operator of a licensee asks of the same person's account at another. */
+export type LicenseeExclusion = Pick<Exclusion, "type" | "until"> & {
+  /** From when the player may ask to return; null: it ends by itself. */
+  readonly returnFrom: number | null
+}
+
+/** Whether an exclusion never ends, not even on request. */
+const isEndless = ({ returnFrom, until }: Omit<LicenseeExclusion, "type">): boolean =>
+  until === null && returnFrom === null
+
+/** The longer of two ends; null is none. */
+const longer = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : Math.max(one, other)
+
+/** An account's own exclusion and that of the licensee in one: neither is shortened, and it ends in the harder of the two ways. */
+const joined = (own: LicenseeExclusion, other: LicenseeExclusion): LicenseeExclusion => {
+  const until = longer(own.until, other.until)
+  const endsByItself = own.returnFrom === null && other.returnFrom === null
+  return {
+    type: isStrong(own.type) ? own.type : other.type,
+    until,
+    returnFrom: endsByItself || isEndless(own) || isEndless(other)
+      ? null
+      : Math.max(own.returnFrom ?? 0, other.returnFrom ?? 0, own.until ?? 0, other.until ?? 0)
+  }
+}
+
+const asked = ({ onRequest, type, until }: Exclusion): LicenseeExclusion => ({
+  type,
+  until,
+  returnFrom: onRequest?.returnFrom ?? null
+})
+
+const isSame = (one: LicenseeExclusion, other: LicenseeExclusion): boolean =>
+  one.type === other.type && one.until === other.until && one.returnFrom === other.returnFrom
+
+/** Two exclusions of one person as one: neither is shortened, and one that is over counts for nothing. */
+export const joinedExclusion = (own: Exclusion, other: Exclusion, now: number): Exclusion => {
+  const ownEnd = exclusionEnd(own)
+  if (ownEnd !== null && ownEnd <= now) return other
+  const both = joined(asked(own), asked(other))
+  const end = longer(ownEnd, exclusionEnd(other))
+  const { onRequest: _, scope, ...main } = isSame(both, asked(own)) ? own : other
+  const kept = own.scope === "licensee" ? own.scope : scope
+  return {
+    ...main,
+    type: both.type,
+    until: both.until,
+    ...(kept === undefined ? {} : { scope: kept }),
+    ...(both.returnFrom === null ? {} : {
+      onRequest: { returnFrom: both.returnFrom, returnAt: end === null ? null : Math.max(end, both.returnFrom) }
+    })
+  }
+}
+
+/**
+ * Excludes the account of a person who was excluded at another operator of the licensee. Nothing changes where the account's own exclusion is as long
+ * already, in force or returned from since, and where the other one has ended by itself: so that it may be repeated.
+ */
+export const excludeForLicenseeStep =
+  (other: LicenseeExclusion) => (player: Player, context: Context): Decision<void, never> => {
+    const { now } = context
+    const { exclusion: last } = player
+    const hasEnded = other.returnFrom === null && other.until !== null && other.until <= now
+    if (hasEnded || last !== null && isSame(joined(asked(last), other), asked(last))) return answer(player, undefined)
+    const current = activeExclusion(player, now)
+    const { returnFrom, type, until } = current === null ? other : joined(asked(current), other)
+    const accepted = excluding(player, context, {
+      type,
+      since: current?.since ?? now,
+      until,
+      source: "licensee",
+      ...(current?.scope === undefined ? {} : { scope: current.scope }),
+      ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt: null } })
+    }, { actor: "scheduler", action: "player.self_exclusion", reason: "the person is excluded for the whole licensee" })
+    return { ...accepted, reply: undefined }
   }

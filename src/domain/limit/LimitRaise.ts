@@ -1,6 +1,6 @@
 /**
- * When a new value of a limit is in force: a stricter one at once, a looser one after the longer of the operator's cooling-off period and the wait of
- * the jurisdiction (SPEC section 3.6).
+ * Effective time of a new limit: at once if stricter, otherwise after the longer of the operator's cooling-off period and the jurisdiction's
+ * wait (SPEC section 3.6).
  */
 import { after } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
@@ -13,11 +13,25 @@ export interface RaiseTerms {
   readonly raise: Pick<Rules["limits"]["raise"], "confirm" | "until_period_ends" | "wait">
 }
 
-/** From when a raise that is asked for at `now` may be in force; `now` itself where it does not wait. */
-const raiseFrom = (field: LimitField, { coolingOffHours, raise }: RaiseTerms, now: number): number => {
-  const waited = Math.max(now + coolingOffHours * 3_600_000, raise.wait === null ? now : after(raise.wait, now))
+/** What a raise waits for. */
+export type RaiseWait = "cooling_off" | "jurisdiction" | "period"
+
+/** From when a raise that is asked for at `now` may be in force, and what it waits for until then; `now` itself where it does not wait. */
+export const raiseFrom = (
+  field: LimitField,
+  { coolingOffHours, raise }: RaiseTerms,
+  now: number
+): { readonly at: number; readonly waitsFor: RaiseWait } => {
   const window = raise.until_period_ends ? windowOf(field) : undefined
-  return window === undefined ? waited : Math.max(waited, windowEnd(window, now))
+  const own = { at: now + coolingOffHours * 3_600_000, waitsFor: "cooling_off" } as const
+  const others = [
+    ...(raise.wait === null ? [] : [{ at: after(raise.wait, now), waitsFor: "jurisdiction" as const }]),
+    ...(window === undefined ? [] : [{ at: windowEnd(window, now), waitsFor: "period" as const }])
+  ]
+  return others.reduce<{ readonly at: number; readonly waitsFor: RaiseWait }>(
+    (longest, other) => other.at > longest.at ? other : longest,
+    own
+  )
 }
 
 /** No limit is the loosest. */
@@ -39,7 +53,7 @@ export const raisedAt = (
   now: number
 ): number | undefined => {
   if (!isLooser(value, current)) return undefined
-  const from = raiseFrom(field, terms, now)
+  const { at: from } = raiseFrom(field, terms, now)
   return from <= now && !terms.raise.confirm
     ? undefined
     : waiting !== undefined && waiting.value === value

@@ -39,11 +39,17 @@ interface PendingChange {
   readonly confirm_until?: string
 }
 
+const confirmationTimes = ({ confirmUntil, effectiveAt }: PendingLimit) =>
+  confirmUntil === undefined ? {} : { confirm_from: iso(effectiveAt), confirm_until: iso(confirmUntil) }
+
 /** Times of a raise under their wire names. */
-export const raiseTimes = ({ confirmUntil, effectiveAt }: PendingLimit) => ({
-  effective_at: iso(effectiveAt),
-  ...(confirmUntil === undefined ? {} : { confirm_from: iso(effectiveAt), confirm_until: iso(confirmUntil) })
+export const raiseTimes = (raise: PendingLimit) => ({
+  effective_at: iso(raise.effectiveAt),
+  ...confirmationTimes(raise)
 })
+
+/** A raise that can be confirmed, as its event has it. */
+export const confirmableFields = (raise: PendingLimit) => ({ field: raise.field, ...confirmationTimes(raise) })
 
 export interface LimitsResource {
   readonly player_id: number

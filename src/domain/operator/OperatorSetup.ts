@@ -1,4 +1,4 @@
-/** What an operator needs before its players can play, in the order in which it is set up. */
+/** Set-up of an operator: the steps before its players can play, in order. */
 
 /** What there is of an operator; counts are of what is in use. */
 export interface OperatorParts {

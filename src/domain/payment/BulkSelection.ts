@@ -1,4 +1,4 @@
-/** Which of several chosen payments an action of staff takes, as far as a page can know it. The service judges each again, as if it came alone. */
+/** Selected payments to which a bulk action applies, as far as a page can tell. The service checks each again, as in a single action. */
 import type { PaymentStatus, PaymentType } from "../state/Change.ts"
 import { paymentTransitions } from "./PaymentTransitions.ts"
 
@@ -22,7 +22,7 @@ export const leftOutOf = (
   const { from, type: of } = paymentTransitions[action]
   if (type !== of || !from.includes(status)) return "status"
   if (action === "reject") return undefined
-  if (reasons.includes("alert")) return "held"
+  if (reasons.includes("alert") || reasons.includes("case")) return "held"
   if (reasons.includes("judgement")) return "not_judged"
   if (objection === null) return undefined
   return objection === "second_approver" ? "second_person" : "not_by_you"

@@ -7,6 +7,7 @@ import { type Context, type Decision, missing, refused } from "../state/Decision
 import { Draft } from "../state/Draft.ts"
 import { needsTwo, type Objection, objectionMessage } from "../staff/FourEyes.ts"
 import { isBalance, maxBalance } from "../Money.ts"
+import { uncountWithdrawal } from "../state/Limits.ts"
 import { paymentFields } from "./Payments.ts"
 import type { Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
@@ -102,7 +103,7 @@ const notFound = refuse("NOT_FOUND", "There is no such payment.")
 
 const changedConcurrently = refuse(
   "TRY_AGAIN",
-  "Somebody else moved this payment at the same moment. Look at it, and try again.",
+  "The status of this payment was changed at the same moment. Read the payment, and try again.",
   {
     retry: "same_request"
   }
@@ -212,6 +213,7 @@ export const transitionStep =
       draft.post("real", entry.type, entry.sign * payment.amount, { paymentRequestId: payment.id })
       draft.walletSeq++
     }
+    if (isRefund) draft.counters = uncountWithdrawal(draft.counters, context.now, payment.amount, payment.createdAt)
     if (transition === "pay") draft.countPayout(payment.amount)
     if (event !== null) draft.emit(event, { payment: paymentFields(after) })
     const audit = {

@@ -4,10 +4,44 @@ import type { Bounds } from "../CurrencyConversion.ts"
 import { type Accept, answer, type Context, type Decision, missing, type Refuse, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { countDeposit, bindingLimits, refuseDeposit, roll } from "../state/Limits.ts"
+import { refuseNetDeposit } from "../limit/NetDepositCap.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
-import { refuseAccount } from "../player/RefuseAccount.ts"
+import { acceptNoting } from "../obligation/Obligations.ts"
+import { refuseAccountAt } from "../player/RefuseAccount.ts"
+import { type AskedRegisters, nobodyAsked } from "../player/RegisterAdmission.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
+
+type OwnOfPayment =
+  | "id"
+  | "type"
+  | "status"
+  | "amount"
+  | "paymentMethod"
+  | "externalReference"
+  | "createdAt"
+  | "updatedAt"
+
+/** A payment of a player that nobody has decided about: what is left out is null. */
+export const newPayment = (
+  { currency, id: playerId, operatorId }: Player,
+  own: Pick<Payment, OwnOfPayment> & Partial<Payment>
+): Payment => ({
+  operatorId,
+  playerId,
+  currency,
+  info: null,
+  notes: null,
+  bankName: null,
+  rejectReason: null,
+  isReversed: false,
+  firstApprovedBy: null,
+  secondApprovedBy: null,
+  paidAt: null,
+  rejectedAt: null,
+  cancelledAt: null,
+  ...own
+})
 
 /** Payment method as seen by its rules. Bounds are minor units of the operator's currency, inclusive. */
 interface DepositMethod {
@@ -41,7 +75,12 @@ export interface PaymentOutcome {
 }
 
 export type DepositRefusal = Refusal<
-  "DUPLICATE_TRANSACTION" | "PLAYER_RESTRICTED" | "PAYMENT_REQUEST_INVALID" | "LIMIT_EXCEEDED" | "VALIDATION_FAILED"
+  | "DUPLICATE_TRANSACTION"
+  | "PLAYER_RESTRICTED"
+  | "PAYMENT_REQUEST_INVALID"
+  | "LIMIT_EXCEEDED"
+  | "VALIDATION_FAILED"
+  | "TRY_AGAIN"
 >
 
 /** Payment request as operators see it (SPEC section 2.5), in answers and in webhook events. */
@@ -131,7 +170,7 @@ export const refuseDailyCap = (
     ? undefined
     : refuse(
       "PAYMENT_REQUEST_INVALID",
-      `${kind === "deposit" ? "Deposits" : "Withdrawals"} of a day may come to ${dailyCap}.`,
+      `The daily ${kind} limit is ${dailyCap}.`,
       { [`daily_${kind}_cap`]: dailyCap, used }
     )
 
@@ -140,7 +179,8 @@ export const refuseDailyCap = (
  * refused. A reference that was not looked up is assumed to be new when the deposit is accepted: its unique index proves that in the commit.
  */
 export const depositStep =
-  (deposit: Deposit) => (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
+  (deposit: Deposit, asked: AskedRegisters = nobodyAsked) =>
+  (player: Player, context: Context): Decision<PaymentOutcome, DepositRefusal> => {
     const reference = deposit.externalReference
     const earlier = context.known?.payments.get(reference)
     if (earlier !== undefined && earlier !== null) {
@@ -149,8 +189,10 @@ export const depositStep =
     const refuseOrLookUp = (refusal: DepositRefusal) =>
       earlier === undefined ? missing({ externalReference: reference }) : refused(refusal)
     const { now } = context
-    const refusal = refuseAccount(player, "canDeposit", now) ?? refuseMethod(player, deposit) ??
+    const refusal = refuseAccountAt(player, "canDeposit", { event: "deposit", asked }, now) ??
+      refuseMethod(player, deposit) ??
       refuseDailyCap("deposit", roll(player.counters, now).depositDay, deposit) ??
+      refuseNetDeposit(player, deposit.amount, now) ??
       refuseDeposit(
         bindingLimits(player, now),
         player.counters,
@@ -167,29 +209,19 @@ export const depositStep =
     draft.post("real", "deposit", deposit.amount, { paymentRequestId: id })
     draft.walletSeq++
     draft.counters = countDeposit(draft.counters, now, deposit.amount)
-    const payment: Payment = {
+    const payment = newPayment(player, {
       id,
-      operatorId: player.operatorId,
-      playerId: player.id,
       type: "deposit",
       status: "paid",
       amount: deposit.amount,
-      currency: player.currency,
       paymentMethod: deposit.method?.code ?? null,
       externalReference: reference,
       info: deposit.info,
       notes: deposit.notes,
-      bankName: null,
-      rejectReason: null,
-      isReversed: false,
-      firstApprovedBy: null,
-      secondApprovedBy: null,
       createdAt: now,
       paidAt: now,
-      rejectedAt: null,
-      cancelledAt: null,
       updatedAt: now
-    }
+    })
     draft.emit("deposit.paid", { payment: paymentFields(payment) })
-    return draft.accept({ payment, isRepeat: false }, { payments: [{ payment, isNew: true }] })
+    return acceptNoting(draft, { payment, isRepeat: false }, { payments: [{ payment, isNew: true }] })
   }

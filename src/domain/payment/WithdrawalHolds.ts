@@ -26,7 +26,7 @@ export const withHold = (
   return lifted === -1 ? undefined : [...holds.toSpliced(lifted, 1), added]
 }
 
-const noRoom = refuse("TRY_AGAIN", `The player is held by ${maxHolds} alerts already: close one.`, {
+const noRoom = refuse("TRY_AGAIN", `${maxHolds} alerts already hold the withdrawals of this player: close one first.`, {
   max_holds: maxHolds
 })
 

@@ -2,12 +2,18 @@
  * Withdrawal requests: the amount is debited from the real wallet at once and awaits staff (SPEC section 4.4; `docs/decisions/0010-payments.md`).
  * Later transitions are in `PaymentTransitions.ts`.
  */
-import type { Payment } from "../state/Change.ts"
 import type { Bounds } from "../CurrencyConversion.ts"
 import { type Context, type Decision, missing, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { isAmount, maxAmount } from "../Money.ts"
-import { paymentFields, type PaymentOutcome, refuseDailyCap, refuseUnknownRate, replayPayment } from "./Payments.ts"
+import {
+  newPayment,
+  paymentFields,
+  type PaymentOutcome,
+  refuseDailyCap,
+  refuseUnknownRate,
+  replayPayment
+} from "./Payments.ts"
 import { activeHoldIds, type Player } from "../state/Player.ts"
 import { countWithdrawal, roll } from "../state/Limits.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
@@ -139,29 +145,19 @@ export const withdrawalStep =
     draft.walletSeq++
     draft.counters = countWithdrawal(draft.counters, now, amount)
     if (withdrawal.forfeitsBonus) draft.endBonus("cancelled")
-    const payment: Payment = {
+    const payment = newPayment(player, {
       id,
-      operatorId: player.operatorId,
-      playerId: player.id,
       type: "withdrawal",
       status: "new",
       amount,
-      currency: player.currency,
       paymentMethod: withdrawal.method?.code ?? null,
       externalReference,
       info: withdrawal.info,
       notes: withdrawal.notes,
       bankName: withdrawal.bankName,
-      rejectReason: null,
-      isReversed: false,
-      firstApprovedBy: null,
-      secondApprovedBy: null,
       createdAt: now,
-      paidAt: null,
-      rejectedAt: null,
-      cancelledAt: null,
       updatedAt: now
-    }
+    })
     draft.emit("withdrawal.requested", { payment: paymentFields(payment) })
     return draft.accept(
       { payment, isRepeat: false },

@@ -1,7 +1,7 @@
 /** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
 import { Schema } from "effect"
-import { obligationChanges } from "../obligation/Obligations.ts"
-import type { PlayerSettings } from "../state/Change.ts"
+import { acceptNoting, type DecidedObligations, noteObligations } from "../obligation/Obligations.ts"
+import { type Settings, settingsOf } from "../state/Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import {
@@ -15,13 +15,13 @@ import {
   Restrictions,
   sessionsEnd,
   sessionStart,
+  withExtras,
   type WithdrawalHold
 } from "../state/Player.ts"
-import { refuseAccount } from "./RefuseAccount.ts"
+import { refuseAccountAt } from "./RefuseAccount.ts"
+import { type AskedRegisters, nobodyAsked } from "./RegisterAdmission.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
 import { wire } from "../WireNames.ts"
-
-type Settings = Omit<PlayerSettings, "updatedAt">
 
 /** Audit log line of a change of settings. */
 export interface SettingsRecord {
@@ -33,26 +33,20 @@ export interface SettingsRecord {
   readonly reason: string | null
 }
 
-/** Settings of a player, as written. */
-export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings => ({
-  status: player.status,
-  kycStatus: player.kycStatus,
-  documentExpiresAt: player.documentExpiresAt,
-  restrictions: player.restrictions,
-  withdrawalHolds: player.withdrawalHolds,
-  exclusion: player.exclusion,
-  sessionsEndedAt: player.sessionsEndedAt,
-  limits: player.limits,
-  pendingLimits: player.pendingLimits,
-  limitsSet: player.limitsSet,
-  updatedAt
-})
-
 /** Accepts a draft with these settings changed and their audit log lines. The reply is the next player. */
 export const acceptSettings = (
   draft: Draft,
   changed: Partial<Settings>,
   ...records: ReadonlyArray<SettingsRecord>
+): Accept<Player> => acceptDuties(draft, { changed, records })
+
+/** As {@link acceptSettings}; with obligations that a case or staff begin or end. */
+export const acceptDuties = (
+  draft: Draft,
+  { changed, records, ...decided }: DecidedObligations & {
+    readonly changed: Partial<Settings>
+    readonly records: ReadonlyArray<SettingsRecord>
+  }
 ): Accept<Player> => {
   const { now, player } = draft
   const settings = settingsOf({ ...player, ...changed }, now)
@@ -64,10 +58,7 @@ export const acceptSettings = (
     subject: `player:${player.id}`,
     ...record
   }))
-  const noted = obligationChanges(draft, { ...player, ...changed })
-  const accepted = noted === undefined
-    ? draft.accept(undefined, { settings, audit }, changed)
-    : draft.accept(undefined, { settings, audit, obligations: noted.changes }, { ...changed, obligations: noted.open })
+  const accepted = acceptNoting(draft, undefined, { settings, audit }, changed, decided)
   return { ...accepted, reply: accepted.state }
 }
 
@@ -142,6 +133,23 @@ const dayMs = 86_400_000
 /** Formats the midnight that ends a day (UTC) as that day: `2026-11-20`. */
 const lastDayBefore = (at: number): string => new Date(at - dayMs).toISOString().slice(0, 10)
 
+/** Shortest way of allowed transitions to a status, which is the last of it; the status alone where none leads there. */
+export const kycWay = (from: KycStatus, to: KycStatus): ReadonlyArray<KycStatus> => {
+  const passed = new Set<KycStatus>()
+  let ways: ReadonlyArray<ReadonlyArray<KycStatus>> = kycTransitions[from].map((next) => [next])
+  while (ways.length > 0) {
+    const found = ways.find((way) => way.at(-1) === to)
+    if (found !== undefined) return found
+    ways = ways.flatMap((way) => {
+      const last = way.at(-1) ?? from
+      if (passed.has(last)) return []
+      passed.add(last)
+      return kycTransitions[last].map((next) => [...way, next])
+    })
+  }
+  return [to]
+}
+
 /** Moves the KYC status along an allowed transition and emits the event. */
 export const moveKycStep =
   (command: MoveKyc) => (player: Player, context: Context): Decision<Player, Refusal<"VALIDATION_FAILED">> => {
@@ -153,10 +161,10 @@ export const moveKycStep =
       )
     }
     if (documentExpiresAt !== null && status !== "verified") {
-      return refused(refuseFields({ document_expires_on: ["is kept with the status verified only"] }))
+      return refused(refuseFields({ document_expires_on: ["may be given only with the status verified"] }))
     }
     if (documentExpiresAt !== null && documentExpiresAt <= context.now) {
-      return refused(refuseFields({ document_expires_on: ["must not be over"] }))
+      return refused(refuseFields({ document_expires_on: ["must be in the future"] }))
     }
     const draft = new Draft(player, context)
     const record = emitKyc(draft, { status, documentExpiresAt }, { actor, reason })
@@ -187,6 +195,8 @@ const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<With
   ...(activeHoldIds(holds).length === 0 ? {} : { withdrawal_holds: activeHoldIds(holds) })
 })
 
+const isOfAlert = ({ isCase }: WithdrawalHold): boolean => isCase !== true
+
 export interface Restrict {
   /** Absent ones are unchanged. */
   readonly restrictions: Partial<Restrictions>
@@ -212,10 +222,10 @@ export const restrictStep =
       canBet: sent.canBet ?? before.canBet,
       excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
     }
-    const isLifting = sent.canWithdraw === true && activeHoldIds(player.withdrawalHolds).length > 0
+    const isLifting = sent.canWithdraw === true && activeHoldIds(player.withdrawalHolds.filter(isOfAlert)).length > 0
     if (isLifting && command.liftRefusal !== undefined) return refused(command.liftRefusal)
     const withdrawalHolds = isLifting
-      ? player.withdrawalHolds.map(({ alertId }) => ({ alertId, isLifted: true }))
+      ? player.withdrawalHolds.map((hold) => isOfAlert(hold) ? { ...hold, isLifted: true } : hold)
       : player.withdrawalHolds
     const isLoginTaken = before.canLogin && !restrictions.canLogin
     const ended = isLoginTaken ? { sessionsEndedAt: sessionsEnd(player, context.now) } : {}
@@ -247,11 +257,24 @@ export const signOutStep =
     })
   }
 
-/** Issue time of a session token issued now, or the reason for refusing it. */
-export const issueTokenStep = (player: Player, { now }: Context): Decision<number, Refusal<"PLAYER_RESTRICTED">> => {
-  const refusal = refuseAccount(player, "canLogin", now)
-  return refusal === undefined ? answer(player, sessionStart(player, now)) : refused(refusal)
-}
+/** Whether the account is marked as dormant. */
+export const isDormant = ({ extras }: Player): boolean => extras !== null && extras.dormantSince !== null
+
+/** Ends the dormancy of an account that was used. */
+export const wakeStep = (player: Player, context: Context): Accept<Player> =>
+  isDormant(player)
+    ? acceptSettings(new Draft(player, context), { extras: withExtras(player, { dormantSince: null }) })
+    : answer(player, player)
+
+/** Issue time of a session token issued now, or the reason for refusing it. What has fallen due by time is written, and the account is dormant no more. */
+export const issueTokenStep =
+  (asked: AskedRegisters = nobodyAsked) =>
+  (player: Player, context: Context): Decision<number, Refusal<"PLAYER_RESTRICTED" | "TRY_AGAIN">> => {
+    const refusal = refuseAccountAt(player, "canLogin", { event: "login", asked }, context.now)
+    if (refusal !== undefined) return refused(refusal)
+    const noted = isDormant(player) ? wakeStep(player, context) : noteObligations(player, context)
+    return { ...noted, reply: sessionStart(player, context.now) }
+  }
 
 /** True when a session token issued at `issuedAt` (epoch milliseconds) is still valid. */
 export const isTokenValid = (player: Player, issuedAt: number): boolean =>

@@ -1,6 +1,6 @@
 /** Matching of two records to one person (SPEC section 3.5; `docs/decisions/0023-compliance.md`). Pure. */
 
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 
 /** Identifying facts of a person. Null means unknown. */
 export const Identity = Schema.Struct({
@@ -14,6 +14,11 @@ export const Identity = Schema.Struct({
 })
 
 export type Identity = typeof Identity.Type
+
+/** The facts that are stored in clear. */
+export const NamedIdentity = Schema.Struct(Struct.omit(Identity.fields, ["personalId", "documentNumber"]))
+
+export type NamedIdentity = typeof NamedIdentity.Type
 
 /** A person's name as its record holds it. */
 export type PersonName = Pick<Identity, "firstName" | "middleName" | "lastName">
@@ -182,7 +187,7 @@ const sorted = (words: ReadonlyArray<string>): string => words.toSorted().join("
  * Spellings of one name: those who share one have the same name, whatever the order of their names, their spaces, the field a middle name
  * stands in, and the alphabet of letters that look alike.
  */
-export const namesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => {
+const namesOf = ({ firstName, lastName, middleName }: PersonName): ReadonlyArray<string> => {
   const wholes = [firstName, lastName].map((name) => wordsOf(name).join(""))
   const words = [firstName, middleName ?? "", lastName].flatMap(wordsOf)
   return [...new Set([wholes, words, wholes.map(asSeen), words.map(asSeen)].map(sorted))]
@@ -217,18 +222,18 @@ export const similarNamesOf = ({ firstName, lastName, middleName }: PersonName):
   return [...new Set(given.flatMap((one) => family.map((other) => sorted([one, other]))))]
 }
 
-const sameNumber = (one: string | null, other: string | null): boolean => {
-  const comparable = comparableNumber(one)
-  return comparable !== null && comparable === comparableNumber(other)
-}
+/** What makes two records those of one person: a fact of the same kind and value. */
+export const identityFacts = (
+  identity: Identity
+): ReadonlyArray<readonly [kind: "personal_id" | "document_number" | "name_and_birth_date", value: string | null]> => [
+  ["personal_id", comparableNumber(identity.personalId)],
+  ["document_number", comparableNumber(identity.documentNumber)],
+  ...namesOf(identity).map((name) => ["name_and_birth_date", `${identity.birthDate} ${name}`] as const)
+]
 
-const haveSameName = (one: PersonName, other: PersonName): boolean => {
+/** Whether two records have one birth date and one name. */
+export const isSameByName = (one: NamedIdentity, other: NamedIdentity): boolean => {
+  if (one.birthDate !== other.birthDate) return false
   const names = namesOf(other)
   return namesOf(one).some((name) => names.includes(name))
 }
-
-/** True when the personal id, the document number, or names with birth date match. */
-export const isSamePerson = (one: Identity, other: Identity): boolean =>
-  sameNumber(one.personalId, other.personalId) ||
-  sameNumber(one.documentNumber, other.documentNumber) ||
-  (one.birthDate === other.birthDate && haveSameName(one, other))

@@ -1,5 +1,6 @@
 /** Account checks of an action: active account, no restriction of the ability, no exclusion. */
 import { type Refusal, refuse } from "../Refusal.ts"
+import { refuseByRegisters, refuseExcluded, type RegisterMoment, type RegisterRefusal } from "./RegisterAdmission.ts"
 import { gatedBy } from "../obligation/Obligations.ts"
 import type { Gate } from "../state/Obligation.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
@@ -10,8 +11,25 @@ const words = {
   canBet: { reason: "can_bet", disabled: "Betting is", excluded: "play" }
 } as const
 
-/** Reason for refusing an ability to the player at `now`; undefined when allowed. */
+/** Reason for refusing an ability to the player at `now`, whatever registers are still to be asked; undefined when allowed. */
 export const refuseAccount = (
+  player: Player,
+  ability: keyof typeof words,
+  now: number
+): Refusal<"PLAYER_RESTRICTED"> | undefined =>
+  refuseOwn(player, ability, now) ?? refuseExcluded(player) ?? refuseGated(player, ability, now)
+
+/** As {@link refuseAccount}, at a moment that registers may have to be asked at. */
+export const refuseAccountAt = (
+  player: Player,
+  ability: keyof typeof words,
+  moment: RegisterMoment,
+  now: number
+): Refusal<"PLAYER_RESTRICTED"> | RegisterRefusal | undefined =>
+  refuseOwn(player, ability, now) ?? refuseByRegisters(player, moment, now) ?? refuseGated(player, ability, now)
+
+/** Refusal by the account itself: its status, its restrictions, its own exclusion. */
+const refuseOwn = (
   player: Player,
   ability: keyof typeof words,
   now: number
@@ -24,9 +42,13 @@ export const refuseAccount = (
     return refuse("PLAYER_RESTRICTED", `${disabled} disabled for this player.`, { reason })
   }
   const exclusion = activeExclusion(player, now)
-  if (exclusion !== null) {
-    return refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
-  }
+  return exclusion === null
+    ? undefined
+    : refuse("PLAYER_RESTRICTED", `The player is excluded from ${excluded}.`, { reason: exclusion.type })
+}
+
+/** Refusal by obligations that are open. */
+const refuseGated = (player: Player, ability: keyof typeof words, now: number) => {
   const gate = gateOf[ability]
   const obligations = gate === undefined ? [] : gatedBy(player, gate, now)
   return obligations.length === 0

@@ -5,14 +5,15 @@ import { type CasinoSource, ids } from "../state/Change.ts"
 import { type Knowledge, missing } from "../state/Decision.ts"
 import type { Draft } from "../state/Draft.ts"
 import { invalidSession, isSessionGivenUp, isSessionRunning, mayPlayAt } from "./Launch.ts"
-import { countPlay, bindingLimits, recordPlay, refuseBet } from "../state/Limits.ts"
+import { bindingLimits, countPlay, refuseBet } from "../state/Limits.ts"
 import type { Bet, BetCode, SettledGame } from "../state/Messages.ts"
+import { noteRealityCheck } from "../obligation/Obligations.ts"
 import { ageAt, stakeCap } from "../jurisdiction/Rules.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import { isClosedAfter, type Round, withOpenBet } from "../state/Rounds.ts"
+import { isClosedAfter, type Round } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   findRound,
@@ -64,7 +65,7 @@ const refuseStakeCap = (
   const used = round === null || round === undefined ? 0 : round.realStake + round.bonusStake
   return cap === undefined || used + amount <= cap
     ? undefined
-    : refuse("LIMIT_EXCEEDED", `A stake in this game may come to ${cap}.`, {
+    : refuse("LIMIT_EXCEEDED", `The largest stake in this game is ${cap}.`, {
       limit: "stake_cap",
       value: cap,
       used,
@@ -134,6 +135,8 @@ export const takeStake = (
   const running = draft.activeBonus?.id ?? null
   const bonusId = bonus > 0 ? running : null
   const references = { gameId: game.id, gameRoundId: roundId, source }
+  draft.counters = countPlay(draft.counters, draft.now, amount, real, draft.now)
+  draft.recordBet()
   const entryIds = ids(
     draft.post("real", "casino_bet", -real, references),
     draft.post("bonus", "casino_bet", -bonus, { ...references, playerBonusId: bonusId })
@@ -142,7 +145,7 @@ export const takeStake = (
   draft.visit(source.isLive ? "live" : "rng")
   if (entryIds.length > 0) draft.walletSeq++
   const wagered = draft.wager(amount, game.id, game.type)
-  draft.counters = recordPlay(countPlay(draft.counters, draft.now, amount, real, draft.now), draft.now, true)
+  noteRealityCheck(draft)
   return { entryIds, bonusId, wageredBonusId: running, wagered }
 }
 
@@ -235,7 +238,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
   draft.record(transaction)
   // closed or adjusted before any bet, it does not yet count as a round of a game
   if (round?.isLive === undefined || round.isLive === null) draft.countRound(source, round?.openedAt)
-  const openBets = round === null || round === undefined ? 1 : withOpenBet(round.openBets)
+  const openBets = (round?.openBets ?? 0) + 1
   const { wonWithinMs } = bet.policy
   const closed = isClosedAfter(wonWithinMs !== null || round?.closed === true, bet.closesRound, openBets)
   if (bonus > 0 && closed && bet.closesRound !== true) holdUntil(draft, draft.now + (wonWithinMs ?? lateBetMs))
@@ -245,7 +248,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
     realStake: (round?.realStake ?? 0) + real,
     bonusStake: (round?.bonusStake ?? 0) + bonus,
     paidWins: round?.paidWins ?? 0,
-    won: round === null || round === undefined ? 0 : round.won,
+    won: round?.won ?? 0,
     takenBack: round?.takenBack ?? 0,
     openBets,
     bonusId: round !== null && round !== undefined && round.bonusStake > 0 ? round.bonusId : bonusId,

@@ -5,13 +5,16 @@ import { answer, type Context, type Decision, refused } from "../state/Decision.
 import { bindingLimits, recordPlay, refusePlay } from "../state/Limits.ts"
 import {
   endedSessionsCarried,
-  isSessionEnded,
+  isWalletSessionEnded,
   type OpenSession,
   openSessionsCarried,
   type Player,
   sessionStart
 } from "../state/Player.ts"
-import { refuseAccount } from "../player/RefuseAccount.ts"
+import { continuedSession } from "../state/PlaySession.ts"
+import { noteObligations } from "../obligation/Obligations.ts"
+import { refuseAccountAt } from "../player/RefuseAccount.ts"
+import { type AskedRegisters, nobodyAsked } from "../player/RegisterAdmission.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 
 /** Lifetime of a real-mode wallet session. */
@@ -19,7 +22,7 @@ const sessionMs = 12 * 60 * 60_000
 
 /** True when a wallet session is valid at `now`: not expired, and not ended with all sessions of the player. */
 export const isSessionRunning = (player: Player, expiresAt: number, now: number): boolean =>
-  now < expiresAt && !isSessionEnded(player, expiresAt - sessionMs)
+  now < expiresAt && !isWalletSessionEnded(player, expiresAt - sessionMs)
 
 /**
  * True when a session was exchanged for another or its launch failed. Once more have ended than are carried, all sessions older than the carried ones
@@ -66,27 +69,31 @@ export const invalidSession = refuse(
   "The wallet session is unknown or over. Launch the game again."
 )
 
-export type LaunchRefusal = Refusal<"PLAYER_RESTRICTED" | "LIMIT_EXCEEDED">
+export type LaunchRefusal = Refusal<"PLAYER_RESTRICTED" | "LIMIT_EXCEEDED" | "TRY_AGAIN">
 
-const refuseRealPlay = (player: Player, now: number): LaunchRefusal | undefined =>
-  refuseAccount(player, "canBet", now) ??
+const refuseRealPlay = (player: Player, asked: AskedRegisters, now: number): LaunchRefusal | undefined =>
+  refuseAccountAt(player, "canBet", { event: "play", asked }, now) ??
     refusePlay(bindingLimits(player, now), player.counters, now)
 
 /** Opens a session. Real mode checks the account, its exclusion and the session limit; a demo moves no money. */
 export const launchStep =
-  (launch: Launch) => (player: Player, context: Context): Decision<LaunchedSession, LaunchRefusal> => {
+  (launch: Launch, asked: AskedRegisters = nobodyAsked) =>
+  (player: Player, context: Context): Decision<LaunchedSession, LaunchRefusal> => {
     const { firstId: sessionId, now } = context
     const isReal = launch.mode === "real"
-    const refusal = isReal ? refuseRealPlay(player, now) : undefined
+    const refusal = isReal ? refuseRealPlay(player, asked, now) : undefined
     if (refusal !== undefined) return refused(refusal)
     const openedAt = sessionStart(player, now)
     const expiresAt = openedAt + sessionMs
+    // what has fallen due by time is written with the session, whose id is the first
+    const noted = isReal ? noteObligations(player, { ...context, firstId: sessionId + 1 }) : answer(player, player)
     return {
       _tag: "Accept",
       state: isReal
         ? {
-          ...player,
+          ...noted.state,
           counters: recordPlay(player.counters, now, false),
+          session: continuedSession(player, now),
           providerIds: player.providerIds.includes(launch.providerId)
             ? player.providerIds
             // without spare room, as every player carries it
@@ -96,7 +103,7 @@ export const launchStep =
         : player,
       reply: { sessionId, expiresAt },
       change: {
-        ...noChange,
+        ...noted.change ?? noChange,
         sessions: [{
           id: sessionId,
           playerId: player.id,
@@ -108,7 +115,7 @@ export const launchStep =
           expiresAt
         }]
       },
-      idsUsed: 1
+      idsUsed: 1 + noted.idsUsed
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * What became of a provider's message, in plain sentences: what it moved and what took it back, or why it moved nothing and what happens next. Pure, for
- * the staff API and the pages alike.
+ * Description of a provider's message in plain sentences: what it moved and what took it back, or why it moved nothing and what happens next.
+ * Pure, for the staff API and the pages alike.
  */
 import { outcomeStory, type RoundFigures } from "../RoundOutcome.ts"
 import type { Transaction, TransactionKind } from "../state/Rounds.ts"

@@ -15,7 +15,6 @@ import {
 } from "../state/Messages.ts"
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
-import { withWinnings } from "../state/Rounds.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import {
   currencyRefusal,
@@ -170,6 +169,6 @@ export const adjust = (
   })
   draft.record(transaction)
   const before = round ?? emptyRound(draft, game.id, roundId)
-  writeRound(draft, round, { ...before, won: withWinnings(before.won, amount) })
+  writeRound(draft, round, { ...before, won: before.won + amount })
   return settlement(draft, transactionId, "processed", round?.closed === true ? "closed" : "open", transaction)
 }

@@ -7,15 +7,7 @@ import type { Draft } from "../state/Draft.ts"
 import { countPlay } from "../state/Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "../state/Messages.ts"
 import { refuse } from "../Refusal.ts"
-import {
-  isClosedAfter,
-  type Query,
-  type Round,
-  type Transaction,
-  withOpenBet,
-  withoutOpenBet,
-  withWinnings
-} from "../state/Rounds.ts"
+import { isClosedAfter, type Query, type Round, type Transaction, withoutOpenBet } from "../state/Rounds.ts"
 import {
   findRound,
   findTransaction,
@@ -110,17 +102,18 @@ const takeBack = (
     ? null
     : { providerId: target.providerId, isLive: round?.isLive ?? target.detail === "live" }
   const references = { gameId: target.gameId, gameRoundId: target.roundId, source }
+  draft.settledFor = target.createdAt
   // before any credit: a returned stake goes to the wallet that its bonus belongs to from then on
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
   // money credited to the real wallet by a win on behalf of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
-  // of a stake reinstated before shortages were kept, only the part that could be debited again
-  const ofBonus = target.bonusAmount + late + target.lost
+  const ofBonus = target.bonusAmount + late
   const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
   const moved = target.kind === "bet"
     ? creditBonus(draft, "casino_rollback", 0 - ofBonus, target.bonusId, references)
     : debitBonus(draft, "casino_rollback", { amount: ofBonus, forfeited }, target.bonusId, references)
+  draft.settledFor = null
   const entryIds = [...ids(realEntry), ...moved.entryIds]
   const real = late - target.realAmount + moved.real
   if (entryIds.length > 0) draft.walletSeq++
@@ -139,7 +132,7 @@ const takeBack = (
   })
   draft.markRolledBack(target)
   draft.record(transaction)
-  const before = round?.openBets ?? null
+  const before = round?.openBets ?? 0
   const openBets = target.kind === "bet" ? withoutOpenBet(before) : before
   const closed = round === null || isClosedAfter(round.closed, rollback.closesRound, openBets)
   if (round !== null) {
@@ -150,7 +143,7 @@ const takeBack = (
       realStake: target.kind === "bet" ? round.realStake + target.realAmount : round.realStake,
       bonusStake: target.kind === "bet" ? round.bonusStake + target.bonusAmount : round.bonusStake,
       paidWins: target.kind === "win" && target.amount > 0 ? round.paidWins - 1 : round.paidWins,
-      won: target.kind === "bet" ? round.won : withWinnings(round.won, -target.realAmount - target.bonusAmount),
+      won: target.kind === "bet" ? round.won : round.won - target.realAmount - target.bonusAmount,
       takenBack: round.takenBack + 1
     })
   }
@@ -207,11 +200,13 @@ const reinstate = (
 
   const source = { providerId, isLive: round.isLive === true }
   const references = { gameId, gameRoundId: roundId, source }
+  draft.settledFor = bet.createdAt
   const realEntry = draft.post("real", "casino_bet", bet.realAmount, references)
   // the returned bonus stake is where the bonus is now; its forfeited part is credited and debited once more
   const ofBonus = target.realAmount + bet.realAmount + target.bonusAmount
-  const forfeited = -bet.bonusAmount - bet.lost - ofBonus
+  const forfeited = -bet.bonusAmount - ofBonus
   const moved = debitBonus(draft, "casino_bet", { amount: ofBonus, forfeited }, bet.bonusId, references)
+  draft.settledFor = null
   const entryIds = [...ids(realEntry), ...moved.entryIds]
   if (entryIds.length > 0) draft.walletSeq++
   if (bet.bonusId !== null) restoreWager(draft, bet.bonusId, bet.wagered)
@@ -226,7 +221,7 @@ const reinstate = (
   draft.markRolledBack(target)
   draft.markReinstated(bet)
   draft.record(transaction)
-  const openBets = withOpenBet(round.openBets)
+  const openBets = round.openBets + 1
   const closed = isClosedAfter(round.closed, rollback.closesRound, openBets)
   writeRound(draft, round, {
     ...round,

@@ -175,7 +175,6 @@ export const newTransaction = (
   createdAt: draft.now,
   rolledBack: false,
   reinstated: 0,
-  lost: 0,
   ...fields
 })
 

@@ -8,7 +8,7 @@ import { countPlay } from "../state/Limits.ts"
 import { unknownGame, type Win, type WinCode } from "../state/Messages.ts"
 import { isBalance, maxBalance, multiplyDivideFloor } from "../Money.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import { isClosedAfter, type Round, type Transaction, withoutOpenBet, withWinnings } from "../state/Rounds.ts"
+import { isClosedAfter, type Round, type Transaction, withoutOpenBet } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   emptyRound,
@@ -99,7 +99,7 @@ export const payWin = (draft: Draft, sent: Win, known: Knowledge | undefined): O
   writeRound(draft, round, {
     ...before,
     paidWins: win.amount > 0 ? before.paidWins + 1 : before.paidWins,
-    won: withWinnings(before.won, real + bonus),
+    won: before.won + real + bonus,
     openBets,
     closed,
     isLive

@@ -1,4 +1,4 @@
-/** Four-eyes rule: large amounts take two people, and one person with two tokens is one person (`docs/decisions/0030-four-eyes.md`). */
+/** Four-eyes rule: large amounts take two people, and one person with two tokens is one person (`docs/decisions/0021-staff.md`). */
 import { onePerson, type StaffTrust } from "./StaffTrust.ts"
 
 /** Staff account as judged by the rule. Instants are epoch milliseconds. */
@@ -28,15 +28,16 @@ export type Objection = (typeof objections)[number]
 
 const messages: { readonly [objection in Objection]: string } = {
   unknown_staff: "Two members of staff have to approve this. There is no such account.",
-  bootstrap_token: "Two members of staff have to approve this. The bootstrap token is not one.",
+  bootstrap_token: "Two members of staff have to approve this. The bootstrap token is not a member of staff.",
   token_issued_after_request: "A token that was issued after the request was made does not approve it.",
-  token_issued_by_approver: "One of the two issued a token, a link or a password of the other: that is one person.",
-  account_created_by_approver: "One of the two created the account of the other: that is one person.",
-  acts_through_others: "One of the two can act as the other through further accounts: that is one person.",
+  token_issued_by_approver:
+    "One of the two issued a token, a link or a password of the other, so they count as one person.",
+  account_created_by_approver: "One of the two created the account of the other, so they count as one person.",
+  acts_through_others: "One of the two can act as the other through further accounts, so they count as one person.",
   common_maker:
-    "Another account can act as both, and not both have shown a second factor since: that may be one person.",
-  corrected_balance: "Another person has to approve: you corrected the player's balance upwards that day.",
-  approver_pays: "Another person has to pay out: you approved this."
+    "A third account can act as both of them, and not both have shown a second factor since, so they may be one person.",
+  corrected_balance: "Another person has to approve this: you corrected the player's balance upwards that day.",
+  approver_pays: "Another person has to pay this out: you approved it."
 }
 
 export const objectionMessage = (objection: Objection): string => messages[objection]

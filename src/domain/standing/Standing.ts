@@ -5,6 +5,7 @@
  * of it: who may bet without money is told so by the wallet.
  */
 import { refuseWagered } from "../bonus/BonusGrants.ts"
+import { refuseNetDeposit } from "../limit/NetDepositCap.ts"
 import { refuseDailyCap } from "../payment/Payments.ts"
 import { refuseUnverified, refuseWithdrawer } from "../payment/Withdrawals.ts"
 import type { Refusal } from "../Refusal.ts"
@@ -41,6 +42,7 @@ export const standing = (
     sign_in: refuseAccount(player, "canLogin", now),
     deposit: refuseAccount(player, "canDeposit", now) ??
       refuseDailyCap("deposit", used.depositDay, { amount: smallest, dailyCap: dailyDepositCap }) ??
+      refuseNetDeposit(player, smallest, now) ??
       refuseDeposit(limits, counters, smallest, player.real, now),
     bet: refuseAccount(player, "canBet", now) ?? refuseBet(limits, counters, smallest, realStake, now),
     withdraw: refuseWithdrawer(player) ??

@@ -33,6 +33,9 @@ const causes: Readonly<Record<string, string>> = {
   can_withdraw: "restricted by staff",
   excluded_from_bonuses: "restricted by staff",
   compliance_hold: "held by an alert",
+  register_excluded: "excluded by a national register",
+  register_unavailable: "a national register does not answer",
+  obligation: "something is owed first",
   max_pending: "too many wait, but one without wagering is paid at once"
 }
 

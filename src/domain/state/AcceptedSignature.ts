@@ -1,3 +1,4 @@
+/** Signatures of accepted requests, and the refusal of a replay. */
 import { refuse } from "../Refusal.ts"
 
 /** Signature of an accepted request. */

@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import type { Visit } from "./Activity.ts"
+import type { Birth } from "./Birth.ts"
 import type { PlayerBonus } from "./Bonus.ts"
 import type { EventType } from "./Events.ts"
 import { Instant } from "../Instant.ts"
@@ -11,6 +12,7 @@ import type { SeedChange } from "./PlayerSeeds.ts"
 import type { NewAcknowledgement, ObligationChange } from "./Obligation.ts"
 import type { Player } from "./Player.ts"
 import type { Round, Transaction } from "./Rounds.ts"
+import type { NewRegisterCheck } from "./RegisterCheck.ts"
 import type { AcceptedSignature } from "./AcceptedSignature.ts"
 
 export const walletKinds = ["real", "bonus"] as const
@@ -130,6 +132,8 @@ export interface BonusChange {
   readonly isNew: boolean
   /** Written for new bonuses only. */
   readonly note: string | null
+  /** Of a new bonus that ran elsewhere before: what it had, and what was wagered of it. Minor units. */
+  readonly imported?: { readonly balance: number; readonly wagered: number }
 }
 
 /** Redemption of a promo code. Claims that the player has not redeemed the code before and that the code is not used up. */
@@ -243,11 +247,43 @@ export interface PlayerSettings extends
     | "limits"
     | "pendingLimits"
     | "limitsSet"
+    | "rules"
+    | "termsVersion"
+    | "limitsReviewed"
+    | "fundsNoticed"
+    | "registers"
+    | "netDepositCap"
+    | "extras"
   >
 {
   /** Epoch milliseconds. */
   readonly updatedAt: number
 }
+
+/** Settings without the time of their change. */
+export type Settings = Omit<PlayerSettings, "updatedAt">
+
+/** Settings of a player, as written. */
+export const settingsOf = (player: Settings, updatedAt: number): PlayerSettings => ({
+  status: player.status,
+  kycStatus: player.kycStatus,
+  documentExpiresAt: player.documentExpiresAt,
+  restrictions: player.restrictions,
+  withdrawalHolds: player.withdrawalHolds,
+  exclusion: player.exclusion,
+  sessionsEndedAt: player.sessionsEndedAt,
+  limits: player.limits,
+  pendingLimits: player.pendingLimits,
+  limitsSet: player.limitsSet,
+  rules: player.rules,
+  termsVersion: player.termsVersion,
+  limitsReviewed: player.limitsReviewed,
+  fundsNoticed: player.fundsNoticed,
+  registers: player.registers,
+  netDepositCap: player.netDepositCap,
+  extras: player.extras,
+  updatedAt
+})
 
 /** Origin or destination of a game's money. */
 export interface CasinoSource {
@@ -272,6 +308,8 @@ export interface ReportCount {
 }
 
 export interface Change {
+  /** Writes the player for the first time; null of one who is there. */
+  readonly birth: Birth | null
   readonly entries: ReadonlyArray<Entry>
   readonly transactions: ReadonlyArray<Transaction>
   readonly rounds: ReadonlyArray<RoundChange>
@@ -290,6 +328,7 @@ export interface Change {
   readonly notes: ReadonlyArray<PlayerNote>
   readonly obligations: ReadonlyArray<ObligationChange>
   readonly acknowledgements: ReadonlyArray<NewAcknowledgement>
+  readonly registerChecks: ReadonlyArray<NewRegisterCheck>
   readonly replies: ReadonlyArray<StoredReply>
   /** Of the requests whose effects these are. */
   readonly signatures: ReadonlyArray<AcceptedSignature>
@@ -301,6 +340,7 @@ export interface Change {
 const none: ReadonlyArray<never> = []
 
 export const noChange: Change = {
+  birth: null,
   entries: none,
   transactions: none,
   rounds: none,
@@ -317,6 +357,7 @@ export const noChange: Change = {
   notes: none,
   obligations: none,
   acknowledgements: none,
+  registerChecks: none,
   replies: none,
   signatures: none,
   counts: none,

@@ -29,14 +29,14 @@ import {
   noChange,
   type ReportCount,
   type RoundChange,
+  settingsOf,
   type WalletKind
 } from "./Change.ts"
-import { type Activity, type ActivityKind, isRecorded, recordDay, type Visit } from "./Activity.ts"
 import { dayOf, reportCountOf } from "./ReportCounts.ts"
 import type { Accept, Context } from "./Decision.ts"
 import type { EventType } from "./Events.ts"
 import { endedWaiting, interrupted, mayReceiveBonuses, takesPlaceOf } from "./WaitingBonuses.ts"
-import type { Counters } from "./Limits.ts"
+import { PlayDraft } from "./PlayDraft.ts"
 import { isBalance } from "../Money.ts"
 import type { Player } from "./Player.ts"
 import { append, newest, type Recent, remove, replace } from "./Recent.ts"
@@ -49,13 +49,10 @@ import {
   transactionsCarried
 } from "./Rounds.ts"
 
-export class Draft {
-  readonly player: Player
-  readonly now: number
+export class Draft extends PlayDraft {
   real: number
   bonus: number
   walletSeq: number
-  counters: Counters
   activeBonus: ActiveBonus | null
   pendingBonuses: ReadonlyArray<PendingBonus>
   /** True while further actions of the same message follow: the end of a bonus is judged after the last one. */
@@ -75,18 +72,14 @@ export class Draft {
   private bonusChanges: Map<number, BonusChange> | undefined
   private readonly events: Array<Event> = []
   private readonly counts: Array<ReportCount> = []
-  private activity: Activity
-  private visits: ReadonlyArray<Visit> = noChange.visits
-  private readonly day: number
   private bonusGrants: Player["bonusGrants"]
   /** Number of entries already covered by the wallet sequence, and its value then. */
   private entriesCovered = 0
   private walletSeqCovered: number
 
   constructor(player: Player, context: Context) {
-    this.player = player
+    super(player, context.now)
     this.context = context
-    this.now = context.now
     this.nextId = context.firstId
     this.real = player.real
     this.bonus = player.bonus
@@ -94,9 +87,6 @@ export class Draft {
     this.entrySeq = player.entrySeq
     this.realUpdatedAt = player.realUpdatedAt
     this.bonusUpdatedAt = player.bonusUpdatedAt
-    this.counters = player.counters
-    this.activity = player.activity
-    this.day = dayOf(context.now)
     this.walletSeqCovered = player.walletSeq
     this.activeBonus = player.activeBonus
     this.pendingBonuses = player.pendingBonuses
@@ -145,6 +135,7 @@ export class Draft {
     const source = references.source ?? null
     const counted = reportCountOf({ wallet, type, amount }, this.day, source)
     if (counted !== undefined) this.counts.push(counted)
+    this.countInSession(type, amount)
     if (type === "casino_bet" && source !== null) this.visit(source.isLive ? "live" : "rng")
     if (type === "deposit") this.visit("deposit")
     this.entries.push({
@@ -164,14 +155,6 @@ export class Draft {
       createdAt: this.now
     })
     return id
-  }
-
-  /** Records an activity of the player on this day. */
-  visit(kind: ActivityKind): void {
-    if (isRecorded(this.activity, kind, this.day)) return
-    const noted = recordDay(this.activity, kind, this.day)
-    this.activity = noted.activity
-    this.visits = this.visits.length === 0 ? noted.visits : [...this.visits, ...noted.visits]
   }
 
   /** Counts a round on the day it was opened, once it has a bet or a win. */
@@ -454,6 +437,7 @@ export class Draft {
   /** Accepts all that was posted and emitted, with this reply. */
   accept<Reply>(reply: Reply, more?: Omit<Partial<Change>, "events">, settings?: Partial<Player>): Accept<Reply> {
     this.completeAction(settings === undefined ? this.player : { ...this.player, ...settings })
+    const awake = this.awake(settings)
     const { activeBonus } = this
     if (activeBonus !== null && activeBonus !== this.player.activeBonus) this.writeBonus(asActivated(activeBonus))
     return {
@@ -461,7 +445,10 @@ export class Draft {
       state: {
         ...this.player,
         ...settings,
+        ...awake,
         counters: this.counters,
+        session: this.session,
+        obligations: this.obligations,
         activity: this.activity,
         real: this.real,
         bonus: this.bonus,
@@ -484,7 +471,9 @@ export class Draft {
         counts: this.counts,
         visits: this.visits,
         bonuses: this.bonusChanges === undefined ? noChange.bonuses : [...this.bonusChanges.values()],
+        obligations: this.obligationChanges,
         ...more,
+        ...awake === undefined ? awake : { settings: settingsOf({ ...this.player, ...settings, ...awake }, this.now) },
         events: this.events
       },
       idsUsed: this.nextId - this.context.firstId

@@ -10,9 +10,18 @@ export const eventTypes = [
   "bonus.granted",
   "bonus.completed",
   "kyc.status_changed",
+  "player.self_excluded",
+  "player.register_excluded",
+  "player.register_cleared",
   "obligation.created",
   "obligation.met",
-  "compliance.alert_created"
+  "limit.raise_confirmable",
+  "reality_check.due",
+  "player.dormant",
+  "compliance.alert_created",
+  "compliance.case_opened",
+  "compliance.case_closed",
+  "data_request.completed"
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -36,8 +45,51 @@ export const nextAttemptAt = (type: string, attempts: number, failedAt: number):
 
 /** Body of a webhook (SPEC section 6.1). `data` is the stored JSON text, not parsed again. `createdAt` is the instant in wire form. */
 export const envelope = (
-  event: { readonly id: number; readonly type: string; readonly createdAt: string; readonly data: string }
+  event: {
+    readonly id: number
+    readonly type: string
+    readonly createdAt: string
+    /** Number among the player's events; null where no player is concerned. */
+    readonly playerSequence: number | null
+    readonly data: string
+  }
 ): string => {
-  const { createdAt, data, id, type } = event
-  return `{"id":"${id}","type":${JSON.stringify(type)},"api_version":"v1","created_at":"${createdAt}","data":${data}}`
+  const { createdAt, data, id, playerSequence, type } = event
+  const sequence = playerSequence === null ? "" : `"player_sequence":${playerSequence},`
+  return `{"id":"${id}","type":${
+    JSON.stringify(type)
+  },"api_version":"v1","created_at":"${createdAt}",${sequence}"data":${data}}`
+}
+
+/** What the order of events depends on. */
+interface UnnumberedEvent {
+  readonly id: number
+  readonly playerId: number | null
+  /** Version of the player's state that the event is of. */
+  readonly playerVersion: number
+  readonly createdAt: Date
+}
+
+/**
+ * Events in the order in which they are numbered: by id, but those of one player by the order of their effects. Ids are taken in blocks by processes, so
+ * that of a player who has moved to another node the later event may have the lower id. What changes no state, such as a case that is opened, has the
+ * version of its player then, and of one version the earlier time comes first.
+ */
+export const inOrderOfEffects = <Event extends UnnumberedEvent>(events: ReadonlyArray<Event>): ReadonlyArray<Event> => {
+  const byId = events.toSorted((one, other) => one.id - other.id)
+  const ofPlayers = Map.groupBy(byId, ({ playerId }) => playerId)
+  for (const [playerId, own] of ofPlayers) {
+    if (playerId !== null) {
+      own.sort((one, other) =>
+        one.playerVersion - other.playerVersion || one.createdAt.getTime() - other.createdAt.getTime() ||
+        one.id - other.id
+      )
+    }
+  }
+  const taken = new Map<number | null, number>()
+  return byId.map((event) => {
+    const place = taken.get(event.playerId) ?? 0
+    taken.set(event.playerId, place + 1)
+    return ofPlayers.get(event.playerId)?.[place] ?? event
+  })
 }

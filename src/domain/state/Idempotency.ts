@@ -9,7 +9,12 @@ export interface IdempotencyClaim {
   readonly fingerprint: Uint8Array
   /** True when the answer holds a secret (such as a token) or personal data and is stored sealed. */
   readonly isSecret?: boolean | undefined
+  /** Player whom the answer tells of, with whose data it is erased; absent when it is about nobody in particular. */
+  readonly playerId?: number | undefined
 }
+
+/** Scope of an operator's keys. */
+export const operatorScope = (operatorId: number): string => `operator:${operatorId}`
 
 /** First answer under a key, committed with its effect and replayed to every retry. */
 export interface StoredReply extends IdempotencyClaim {

@@ -20,10 +20,19 @@ export interface PendingLimit {
   readonly effectiveAt: number
   /** With a raise that has to be confirmed from `effectiveAt` on: until when; it is never in force by itself. */
   readonly confirmUntil?: number
+  /** That it can be confirmed has been told. */
+  readonly isAnnounced?: true
 }
 
 /** Bit of a limit in a set of limits. */
 export const limitBit = (field: LimitField): number => 1 << limitFields.indexOf(field)
+
+/** Bits of several limits. */
+export const setBits = (fields: ReadonlyArray<LimitField>): number =>
+  fields.reduce((bits, field) => bits | limitBit(field), 0)
+
+/** Bits of all limits. */
+export const ownBits = setBits(limitFields)
 
 /** Usage in minor units, as of `at`. */
 export interface Counters {
@@ -41,6 +50,8 @@ export interface Counters {
   readonly depositYear: number
   /** Withdrawals requested, whatever their outcome. */
   readonly withdrawalDay: number
+  /** Withdrawals requested in the month and neither rejected nor cancelled in it. */
+  readonly withdrawalMonth: number
   /** Provider credits above the bound of `LargeCredits.ts`; rollbacks are not subtracted. */
   readonly creditDay: number
   /** Start of the current stretch of play, epoch milliseconds; 0 before the first. */
@@ -62,6 +73,7 @@ export const emptyCounters: Counters = {
   depositMonth: 0,
   depositYear: 0,
   withdrawalDay: 0,
+  withdrawalMonth: 0,
   creditDay: 0,
   playSince: 0,
   lastBetAt: 0
@@ -92,6 +104,7 @@ export const roll = (counters: Counters, now: number): Counters => {
     betMonth: month ? counters.betMonth : 0,
     lossMonth: month ? counters.lossMonth : 0,
     depositMonth: month ? counters.depositMonth : 0,
+    withdrawalMonth: month ? counters.withdrawalMonth : 0,
     depositYear: sameWindow("year", counters.at, now) ? counters.depositYear : 0
   }
 }
@@ -118,16 +131,36 @@ export const countPlay = (counters: Counters, now: number, stake: number, loss: 
     depositMonth: rolled.depositMonth,
     depositYear: rolled.depositYear,
     withdrawalDay: rolled.withdrawalDay,
+    withdrawalMonth: rolled.withdrawalMonth,
     creditDay: rolled.creditDay,
     playSince: rolled.playSince,
     lastBetAt: rolled.lastBetAt
   }
 }
 
-/** Adds a withdrawal to its sum; never reversed. */
+/** Adds a withdrawal to its sums. */
 export const countWithdrawal = (counters: Counters, now: number, amount: number): Counters => {
   const rolled = roll(counters, now)
-  return { ...rolled, at: Math.max(now, rolled.at), withdrawalDay: rolled.withdrawalDay + amount }
+  return {
+    ...rolled,
+    at: Math.max(now, rolled.at),
+    withdrawalDay: rolled.withdrawalDay + amount,
+    withdrawalMonth: rolled.withdrawalMonth + amount
+  }
+}
+
+/** Takes a withdrawal requested at `from`, which is rejected or cancelled, out of its month; the sum of its day is never reversed. */
+export const uncountWithdrawal = (counters: Counters, now: number, amount: number, from: number): Counters => {
+  const rolled = roll(counters, now)
+  return sameWindow("month", from, now)
+    ? { ...rolled, at: Math.max(now, rolled.at), withdrawalMonth: rolled.withdrawalMonth - amount }
+    : rolled
+}
+
+/** Deposits less withdrawals of the month. */
+export const netDeposits = (counters: Counters, now: number): number => {
+  const { depositMonth, withdrawalMonth } = roll(counters, now)
+  return depositMonth - withdrawalMonth
 }
 
 /** Adds a provider credit to its sum. */
@@ -172,6 +205,10 @@ const applies = (pending: PendingLimit, now: number): boolean =>
 export const waits = ({ confirmUntil, effectiveAt }: PendingLimit, now: number): boolean =>
   now < (confirmUntil ?? effectiveAt)
 
+/** Whether a raise can be confirmed at `now`, and nobody has been told. */
+export const isNewlyConfirmable = (raise: PendingLimit, now: number): boolean =>
+  raise.confirmUntil !== undefined && raise.isAnnounced === undefined && now >= raise.effectiveAt && waits(raise, now)
+
 /** Limits in force at `now`: the stored ones with due raises applied. */
 export const effectiveLimits = (limits: Limits, pending: ReadonlyArray<PendingLimit>, now: number): Limits => {
   if (pending.length === 0 || !pending.some((change) => applies(change, now))) return limits
@@ -200,13 +237,17 @@ const isUnlimited = (limits: Limits): boolean => {
 export const isOwn = ({ limitsSet }: { readonly limitsSet: number }, limits: Limits, field: LimitField): boolean =>
   (limitsSet & limitBit(field)) !== 0 && limits[field] !== undefined
 
+/** Whether a limit is in force that the player, or the operator for the player, set. */
+export const hasOwnLimits = (player: Limited & { readonly limitsSet: number }, now: number): boolean => {
+  const limits = effectiveLimits(player.limits, player.pendingLimits, now)
+  return limitFields.some((field) => isOwn(player, limits, field))
+}
+
 /** Bit in a set of limits: the player was asked for limits, and declined. */
 export const promptDeclined = 1 << limitFields.length
 
-const promptAnswered = limitFields.filter((field) => !field.includes("balance") && !field.includes("session")).reduce(
-  (bits, field) => bits | limitBit(field),
-  promptDeclined
-)
+const promptAnswered = promptDeclined |
+  setBits(limitFields.filter((field) => !field.includes("balance") && !field.includes("session")))
 
 /** Whether the player has to set a deposit, loss or bet limit, or decline to, before the first deposit. */
 export const mustAnswerPrompt = ({ limitsSet, rules }: Limited & { readonly limitsSet: number }): boolean =>
@@ -235,7 +276,7 @@ const cappedBy = (limits: Limits, caps: Limits, bindsAll: boolean): Limits => {
 }
 
 const exceeded = (limit: LimitField, value: number, used: number, window: Window | null, now: number) =>
-  refuse("LIMIT_EXCEEDED", `The limit ${limit} refuses this.`, {
+  refuse("LIMIT_EXCEEDED", `The limit ${limit} would be exceeded.`, {
     limit,
     value,
     used,

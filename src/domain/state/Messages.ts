@@ -16,7 +16,7 @@ export interface SettledGame {
 /** Placeholder for a game the provider does not have: its messages are refused unless their ids are known. */
 export const unknownGame: SettledGame = { id: 0, providerId: 0, type: "rng", category: "slots", active: false }
 
-/** Settlement policy of a provider's protocol (`docs/decisions/0043-provider-protocols.md`). Rules read these fields, never the protocol itself. */
+/** Settlement policy of a provider's protocol (`docs/decisions/0041-one-way-through-http.md`). Rules read these fields, never the protocol itself. */
 export interface SettlementPolicy {
   /** Rollback of a bet whose round was paid. */
   readonly settledBets: "refuse" | "roll_back"

@@ -1,9 +1,21 @@
-/** Obligations: what must have happened before a player may do something; and the answers that meet them. */
+/** Obligations: conditions that a player has to meet before an action, and the answers that meet them. */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
-import { limitFields } from "../LimitFields.ts"
 
-export const obligationKinds = ["required_limits", "limit_prompt"] as const
+/** Kinds that a case imposes, and ends: nothing else brings them about or meets them. */
+export const imposedKinds = ["source_of_funds", "screening", "vulnerability_check"] as const
+
+export type ImposedKind = (typeof imposedKinds)[number]
+
+export const obligationKinds = [
+  "required_limits",
+  "limit_prompt",
+  "terms",
+  "limit_review",
+  "funds_notice",
+  "reality_check",
+  ...imposedKinds
+] as const
 
 export type ObligationKind = (typeof obligationKinds)[number]
 
@@ -21,7 +33,11 @@ export const Obligation = Schema.Struct({
   state: Schema.Literals(obligationStates),
   dueAt: Schema.NullOr(Instant),
   createdAt: Instant,
-  metAt: Schema.NullOr(Instant)
+  metAt: Schema.NullOr(Instant),
+  /** The case that imposed it; absent: the jurisdiction. */
+  caseId: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+  /** Absent: whoever may learn of the player's obligations learns of it. */
+  isTold: Schema.optionalKey(Schema.Boolean)
 })
 
 export type Obligation = typeof Obligation.Type
@@ -32,9 +48,20 @@ export interface ObligationChange {
   readonly playerId: number
   readonly operatorId: number
   readonly isNew: boolean
+  /** What is shown with it; only written with a new one. */
+  readonly details?: { readonly [name: string]: string }
 }
 
-export const acknowledgementKinds = ["limit_prompt", "limit_raise", "return_to_play"] as const
+export const acknowledgementKinds = [
+  "limit_prompt",
+  "limit_raise",
+  "return_to_play",
+  "terms",
+  "limit_review",
+  "funds_notice",
+  "reality_check",
+  "consent"
+] as const
 
 export const answers = ["accept", "decline", "continue", "stop"] as const
 
@@ -48,7 +75,8 @@ export const Acknowledgement = Schema.Struct({
   id: Schema.Number,
   kind: Schema.Literals(acknowledgementKinds),
   answer: Schema.Literals(answers),
-  field: Schema.NullOr(Schema.Literals(limitFields)),
+  /** Limit of a raise; `channel.product` of a consent, null for all of them. */
+  field: Schema.NullOr(Schema.String),
   obligationId: Schema.NullOr(Schema.Number),
   textVersion: Schema.NullOr(Schema.String),
   channel: Schema.NullOr(Schema.Literals(answerChannels)),

@@ -22,11 +22,17 @@ export const scopes = [
   "games:launch",
   "bonuses:read",
   "bonuses:write",
-  "reports:read"
+  "reports:read",
+  "events:read",
+  "sandbox"
 ] as const
 
 /** Permissions of an API key (SPEC section 5.3). */
 export type Scope = (typeof scopes)[number]
+
+/** Scopes of a key that is made without any. */
+export const defaultScopes = (isSandbox: boolean): ReadonlyArray<Scope> =>
+  isSandbox ? scopes : scopes.filter((scope) => scope !== "sandbox")
 
 export const features = [
   "players",
@@ -52,6 +58,8 @@ export const Operator = Schema.Struct({
   currency: Schema.String,
   cooperationModel: Schema.Literals(cooperationModels),
   active: Schema.Boolean,
+  /** For testing: nothing of it leaves the service but webhooks, and its players count in no report over several operators. */
+  isSandbox: Schema.Boolean,
   /** Delay before a raised limit takes effect. */
   coolingOffHours: Schema.Number,
   /** Minor units of `currency`; a withdrawal of a larger value needs two approvals. Null: one always suffices. */
@@ -66,6 +74,8 @@ export const Operator = Schema.Struct({
   /** Maximum total per day of a player's deposits, and of requested withdrawals, in minor units of `currency`. Null: no cap. */
   dailyDepositCap: Schema.NullOr(Schema.Number),
   dailyWithdrawalCap: Schema.NullOr(Schema.Number),
+  /** Whose licence it works under: exclusions can hold at all operators of one licensee. */
+  licenseeId: Schema.NullOr(Schema.Number),
   /** Codes of the jurisdictions that its players can be registered under, and the one of a registration that names none. */
   profiles: Schema.Array(Schema.String),
   defaultProfile: Schema.String,

@@ -4,12 +4,14 @@
  * A single writer replaces one value by the next; values are never changed in place.
  */
 import { Schema } from "effect"
-import type { ExclusionSource, ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
+import type { ExclusionScope, ExclusionSource, ExclusionType } from "../jurisdiction/ExclusionPeriods.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
-import type { Activity } from "./Activity.ts"
+import { type Activity, noActivity } from "./Activity.ts"
 import type { ActiveBonus, PendingBonus } from "./Bonus.ts"
-import type { Counters, Limits, PendingLimit } from "./Limits.ts"
+import { breakMs, type Counters, emptyCounters, type Limits, type PendingLimit } from "./Limits.ts"
 import type { Obligation } from "./Obligation.ts"
+import type { PackedStandings } from "../register/Register.ts"
+import type { PlaySession } from "./PlaySession.ts"
 import type { PlayerSeeds } from "./PlayerSeeds.ts"
 import { emptyRecent, filterRecent, type Recent } from "./Recent.ts"
 import { indexOfRound, type Round, type Transaction } from "./Rounds.ts"
@@ -59,16 +61,19 @@ export interface Exclusion {
   readonly until: number | null
   /** Who asked for it; absent: the operator. */
   readonly source?: ExclusionSource
+  /** Where it was asked for; absent: at the player's operator alone. */
+  readonly scope?: ExclusionScope
   /** With one that ends at the player's request only: from when that may be made, and when the player returns; null: nobody has asked. */
   readonly onRequest?: { readonly returnFrom: number; readonly returnAt: number | null }
 }
 
 /** The exclusion that the columns of a player's row hold; null where they hold none. */
-export const exclusionOf = ({ returnAt, returnFrom, since, source, type, until }: {
+export const exclusionOf = ({ returnAt, returnFrom, scope = null, since, source, type, until }: {
   readonly type: ExclusionType | null
   readonly since: number | null
   readonly until: number | null
   readonly source: ExclusionSource | null
+  readonly scope?: ExclusionScope | null
   readonly returnFrom: number | null
   readonly returnAt: number | null
 }): Exclusion | null =>
@@ -77,6 +82,7 @@ export const exclusionOf = ({ returnAt, returnFrom, since, source, type, until }
     since,
     until,
     ...(source === null ? {} : { source }),
+    ...(scope === null ? {} : { scope }),
     ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
   }
 
@@ -84,14 +90,17 @@ export const exclusionOf = ({ returnAt, returnFrom, since, source, type, until }
 export const exclusionEnd = ({ onRequest, until }: Pick<Exclusion, "onRequest" | "until">): number | null =>
   onRequest === undefined ? until : onRequest.returnAt
 
-/** Alert that holds the player's withdrawals. */
+/** Alert or case that holds the player's withdrawals. */
 export interface WithdrawalHold {
+  /** Id of the alert, or of the case: ids are of one sequence. */
   readonly alertId: number
   /** Lifted by staff while the alert is open. Kept, so that it is not placed again. */
   readonly isLifted: boolean
+  /** Of a case: only the case lifts it. */
+  readonly isCase?: boolean
 }
 
-/** Ids of the alerts that hold withdrawals now. */
+/** Ids of the alerts and cases that hold withdrawals now. */
 export const activeHoldIds = (holds: ReadonlyArray<WithdrawalHold>): ReadonlyArray<number> =>
   holds.filter(({ isLifted }) => !isLifted).map(({ alertId }) => alertId)
 
@@ -112,6 +121,26 @@ export interface OpenSession {
   readonly expiresAt: number
 }
 
+/** What few players have. */
+export interface Extras {
+  /** The player's own interval between reality checks, ISO 8601. */
+  readonly realityCheck: string | null
+  /** Wallet sessions issued at or before this instant are invalid, epoch milliseconds; session tokens are not affected. */
+  readonly walletSessionsEndedAt: number | null
+  /** When the account was marked as dormant, epoch milliseconds. */
+  readonly dormantSince: number | null
+}
+
+const noExtras: Extras = { realityCheck: null, walletSessionsEndedAt: null, dormantSince: null }
+
+/** The extras with some changed; null when there are none. */
+export const withExtras = ({ extras }: { readonly extras: Extras | null }, changed: Partial<Extras>): Extras | null => {
+  const { dormantSince, realityCheck, walletSessionsEndedAt } = { ...extras ?? noExtras, ...changed }
+  return realityCheck === null && walletSessionsEndedAt === null && dormantSince === null
+    ? null
+    : { realityCheck, walletSessionsEndedAt, dormantSince }
+}
+
 export interface Player {
   readonly id: number
   readonly operatorId: number
@@ -119,10 +148,13 @@ export interface Player {
   readonly currency: string
   /** ISO 4217 currency of the operator, used in reports. */
   readonly baseCurrency: string
-  /** Code of the profile whose rules the player is under. */
-  readonly jurisdiction: string
-  /** The rules that count now, with amounts in `currency`: one object for all players of the jurisdiction and the currency. */
+  /** The rules of the player's jurisdiction that count now, with amounts in `currency`: one object for all players of the same. */
   readonly rules: Rules
+  /** Version of the operator's terms that the player accepted last; null when none. */
+  readonly termsVersion: string | null
+  /** When the player last reviewed the limits, and took notice of how funds are protected; at first the registration. Epoch seconds: no object of its own. */
+  readonly limitsReviewed: number
+  readonly fundsNoticed: number
   /** Day of birth, 19901231. */
   readonly birthDay: number
   readonly country: string
@@ -142,9 +174,16 @@ export interface Player {
   readonly pendingLimits: ReadonlyArray<PendingLimit>
   /** Limits that the player or the operator set, a bit for each (`limitBit`): defaults of the operator do not count. */
   readonly limitsSet: number
+  /** Cap on net deposits of a month that staff decided on for this player, minor units; null: the jurisdiction's. */
+  readonly netDepositCap: number | null
   /** Obligations that were open when the player was last written. */
   readonly obligations: ReadonlyArray<Obligation>
+  /** Last proper answers of the registers that were asked about the player. */
+  readonly registers: PackedStandings
   readonly counters: Counters
+  /** Totals of the running session; one that is over may still be there. */
+  readonly session: PlaySession | null
+  readonly extras: Extras | null
 
   /** Minor units. Negative only after a rollback of a win, a chargeback or a correction. */
   readonly real: number
@@ -180,6 +219,47 @@ export interface Player {
   readonly seeds: PlayerSeeds | null
 }
 
+/** What everybody begins with: no money, no play, no limits, nothing decided by staff or registers. */
+export const emptyPlayer = {
+  termsVersion: null,
+  limitsReviewed: 0,
+  fundsNoticed: 0,
+  isTest: false,
+  status: "active",
+  restrictions: noRestrictions,
+  withdrawalHolds: [],
+  kycStatus: "not_started",
+  documentExpiresAt: null,
+  exclusion: null,
+  sessionsEndedAt: null,
+  limits: {},
+  pendingLimits: [],
+  limitsSet: 0,
+  netDepositCap: null,
+  obligations: [],
+  registers: [],
+  counters: emptyCounters,
+  session: null,
+  extras: null,
+  real: 0,
+  bonus: 0,
+  realUpdatedAt: 0,
+  bonusUpdatedAt: 0,
+  entrySeq: 0,
+  walletSeq: 0,
+  withdrawn: 0,
+  activity: noActivity,
+  activeBonus: null,
+  pendingBonuses: [],
+  bonusGrants: {},
+  endedSessions: [],
+  openSessions: [],
+  providerIds: [],
+  rounds: emptyRecent,
+  transactions: emptyRecent,
+  seeds: null
+} as const satisfies Partial<Player>
+
 /** Exclusion in force at `now`, or null. */
 export const activeExclusion = ({ exclusion }: Player, now: number): Exclusion | null => {
   if (exclusion === null) return null
@@ -200,13 +280,22 @@ export const openSessionsCarried = 4
 export const isSessionEnded = ({ sessionsEndedAt }: Player, issuedAt: number): boolean =>
   sessionsEndedAt !== null && issuedAt <= sessionsEndedAt
 
-/** Issue time of a session issued at `now`: after the last end of all sessions, even within the same millisecond. */
-export const sessionStart = ({ sessionsEndedAt }: Player, now: number): number =>
-  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
+/** True when a wallet session of that instant has been ended, with all sessions or with the others of its kind. */
+export const isWalletSessionEnded = (player: Player, issuedAt: number): boolean =>
+  isSessionEnded(player, issuedAt) ||
+  (player.extras !== null && player.extras.walletSessionsEndedAt !== null &&
+    issuedAt <= player.extras.walletSessionsEndedAt)
+
+const afterEnds = ({ extras, sessionsEndedAt }: Player, now: number): number => {
+  const ended = extras === null ? null : extras.walletSessionsEndedAt
+  return Math.max(now, sessionsEndedAt === null ? now : sessionsEndedAt + 1, ended === null ? now : ended + 1)
+}
+
+/** Issue time of a session issued at `now`: after the last end of sessions, even within the same millisecond. */
+export const sessionStart = afterEnds
 
 /** End of all sessions issued so far: never before an earlier end. */
-export const sessionsEnd = ({ sessionsEndedAt }: Player, now: number): number =>
-  sessionsEndedAt === null ? now : Math.max(now, sessionsEndedAt + 1)
+export const sessionsEnd = afterEnds
 
 /** Time of the last ledger entry, epoch milliseconds. */
 export const writtenAt = ({ bonusUpdatedAt, realUpdatedAt }: Player): number => Math.max(bonusUpdatedAt, realUpdatedAt)
@@ -214,8 +303,12 @@ export const writtenAt = ({ bonusUpdatedAt, realUpdatedAt }: Player): number => 
 /** A bet at a live table is settled minutes later, by a message that needs the round and the bet. */
 const awaitsTable = ({ closed, isLive }: Round): boolean => isLive === true && !closed
 
-/** Drops cached records of the store from a player: the form kept in memory while idle. Open rounds of live tables and their bets are kept. */
-export const compact = (player: Player): Player => {
+/**
+ * Drops cached records of the store from a player, and a session that is over: the form kept in memory while idle, here for `idleMs` milliseconds.
+ * Open rounds of live tables and their bets are kept.
+ */
+export const compact = (player: Player, idleMs = 0): Player => {
+  const session = idleMs < breakMs ? player.session : null
   const rounds = player.rounds.items.some(awaitsTable) ? filterRecent(player.rounds, awaitsTable) : emptyRecent
   const transactions = rounds.items.length === 0 ? emptyRecent : filterRecent(
     player.transactions,
@@ -223,7 +316,8 @@ export const compact = (player: Player): Player => {
       kind === "bet" && gameId !== null && roundId !== null && indexOfRound(rounds, gameId, roundId) >= 0
   )
   return rounds.items.length === player.rounds.items.length &&
-      transactions.items.length === player.transactions.items.length && player.seeds === null
+      transactions.items.length === player.transactions.items.length && player.seeds === null &&
+      session === player.session
     ? player
-    : { ...player, rounds, transactions, seeds: null }
+    : { ...player, rounds, transactions, seeds: null, session }
 }

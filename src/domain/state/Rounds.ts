@@ -49,12 +49,7 @@ export const Transaction = Schema.Struct({
   /** True while rolled back; false again when the rollback is rolled back. */
   rolledBack: Schema.Boolean,
   /** Number of its rollbacks that were rolled back. */
-  reinstated: Schema.Number,
-  /**
-   * For a bet: bonus part not debited again at its reinstatement, and not returned by later rollbacks. Of rows from before a bonus kept what it is short of
-   * (`docs/decisions/0026-undone-ends.md`); 0 since.
-   */
-  lost: Schema.Number
+  reinstated: Schema.Number
 })
 
 export type Transaction = typeof Transaction.Type
@@ -67,12 +62,12 @@ export const Round = Schema.Struct({
   bonusStake: Schema.Number,
   /** Number of wins above zero not rolled back. */
   paidWins: Schema.Number,
-  /** What wins and adjustments that stand have moved, in both wallets; null when unknown, in an old round. */
-  won: Schema.NullOr(Schema.Number),
+  /** What wins and adjustments that stand have moved, in both wallets. */
+  won: Schema.Number,
   /** Number of messages that are rolled back. */
   takenBack: Schema.Number,
-  /** Valid bets not yet settled by a win or rollback of their own (`Closing`); null when unknown, in an old round. */
-  openBets: Schema.NullOr(Schema.Number),
+  /** Valid bets not yet settled by a win or rollback of their own (`Closing`). */
+  openBets: Schema.Number,
   /** Bonus that funded `bonusStake`. */
   bonusId: Schema.NullOr(Schema.Number),
   closed: Schema.Boolean,
@@ -84,15 +79,11 @@ export const Round = Schema.Struct({
 export type Round = typeof Round.Type
 
 /** Whether a round is closed after a message with this `Closing`. */
-export const isClosedAfter = (wasClosed: boolean, closes: Closing, openBets: Round["openBets"]): boolean =>
-  closes === "when_settled" ? (openBets === null ? wasClosed : openBets === 0) : wasClosed || closes
-
-/** Open bets of a round plus one. */
-export const withOpenBet = (openBets: Round["openBets"]): Round["openBets"] => openBets === null ? null : openBets + 1
+export const isClosedAfter = (wasClosed: boolean, closes: Closing, openBets: number): boolean =>
+  closes === "when_settled" ? openBets === 0 : wasClosed || closes
 
 /** Open bets of a round less one, at least 0: a bet may be both settled and rolled back. */
-export const withoutOpenBet = (openBets: Round["openBets"]): Round["openBets"] =>
-  openBets === null ? null : Math.max(0, openBets - 1)
+export const withoutOpenBet = (openBets: number): number => Math.max(0, openBets - 1)
 
 /**
  * Rounds and messages carried per player. Every bet searches all of them, and all are in memory for every active player: twice as many cost a bet two
@@ -100,9 +91,6 @@ export const withoutOpenBet = (openBets: Round["openBets"]): Round["openBets"] =
  */
 export const roundsCarried = 4
 export const transactionsCarried = 8
-
-/** Winnings of a round after a change of them. */
-export const withWinnings = (won: Round["won"], change: number): Round["won"] => won === null ? null : won + change
 
 /** Ids that a rule needs looked up in the store before it can decide. */
 export interface Query {

@@ -1,11 +1,13 @@
 /** Bonuses that wait for their turn, of which some were interrupted (`docs/decisions/0026-undone-ends.md`). */
 import { isBalance } from "../Money.ts"
+import { isRegisterExcluded } from "../register/Register.ts"
 import { activeExclusion, type Player } from "./Player.ts"
 import { type ActiveBonus, asPending, type PendingBonus, type PlayerBonus, termsOf } from "./Bonus.ts"
 
 /** True when the player may receive bonus money at `now`: active account, not excluded and not restricted from bonuses. */
 export const mayReceiveBonuses = (player: Player, now: number): boolean =>
-  player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null
+  player.status === "active" && !player.restrictions.excludedFromBonuses && activeExclusion(player, now) === null &&
+  !isRegisterExcluded(player.registers)
 
 /** True when time has ended the running bonus or one that waits by `now`, or none runs and a pending one can be activated. */
 export const hasBonusDue = (player: Player, now: number): boolean => {

@@ -2,7 +2,7 @@
  * Unusually large provider credits: settled, with withdrawals held in the same commit until staff decide (`docs/decisions/0032-large-credits.md`).
  */
 import type { AlertRule, Severity } from "../compliance/AlertRules.ts"
-import { settingsOf } from "../player/AccountStatus.ts"
+import { settingsOf } from "../state/Change.ts"
 import type { AuditRecord, Event } from "../state/Change.ts"
 import type { Context, Decision } from "../state/Decision.ts"
 import { countCredit, roll } from "../state/Limits.ts"
@@ -12,7 +12,7 @@ import { withHold } from "../payment/WithdrawalHolds.ts"
 
 const rule: AlertRule = "large_credit"
 
-/** Audit log action; the trigger on its lines writes the alert itself (`migrations`). */
+/** Audit log action; the trigger on its lines writes the alert itself (`raise_credit_alert`). */
 const action = "player.credit_alert"
 
 /** Credits up to this amount are never examined, in minor units of any currency: settling one reads nothing. A lower threshold has no effect. */

@@ -26,7 +26,8 @@ export const AccountHandlers = HttpApiBuilder.group(
               slug: operator.slug,
               name: operator.name,
               currency: operator.currency,
-              cooperation_model: operator.cooperationModel
+              cooperation_model: operator.cooperationModel,
+              is_sandbox: operator.isSandbox
             },
             server_time: iso(yield* Clock.currentTimeMillis)
           }

@@ -19,13 +19,15 @@ const setsAmounts = rolesFor("player.correct")
 
 const ownAmountOnly = refuse(
   "INSUFFICIENT_SCOPE",
-  `A bonus of another amount than its own takes one of the roles ${setsAmounts.join(", ")}.`,
+  `To grant another amount than the bonus defines takes one of the roles ${setsAmounts.join(", ")}.`,
   { required_roles: setsAmounts }
 )
 
 const wageredOnly = refuse(
   "INSUFFICIENT_SCOPE",
-  `A bonus without wagering is money at once: it takes one of the roles ${setsAmounts.join(", ")}.`,
+  `A bonus without wagering is paid as real money at once: to grant it takes one of the roles ${
+    setsAmounts.join(", ")
+  }.`,
   { required_roles: setsAmounts }
 )
 

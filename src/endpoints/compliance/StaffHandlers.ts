@@ -1,4 +1,4 @@
-/** Alerts and their rules as staff see and steer them. */
+/** Handlers of alerts and alert rules. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -8,7 +8,7 @@ import { enveloped } from "../../http/StaffEnvelope.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { CurrentAuthentication } from "../../office/CurrentAuthentication.ts"
 import { LiveStreams } from "../../features/figures/LiveStreams.ts"
-import { Overviews } from "../../features/figures/Overviews.ts"
+import { overviewFor, Overviews } from "../../features/figures/Overviews.ts"
 
 export const FiguresHandlers = HttpApiBuilder.group(
   BackofficeApi,
@@ -21,8 +21,9 @@ export const FiguresHandlers = HttpApiBuilder.group(
     return handlers
       .handle("overview", ({ query }) =>
         enveloped(Effect.gen(function*() {
-          const scope = yield* operators.scope(yield* CurrentStaff, query.operator)
-          return (yield* overviews.read(scope)).overview
+          const actor = yield* CurrentStaff
+          const scope = yield* operators.scope(actor, query.operator)
+          return overviewFor(actor.role, (yield* overviews.read(scope)).overview)
         })))
       .handle("live", ({ query }) =>
         Effect.gen(function*() {

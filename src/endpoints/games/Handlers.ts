@@ -52,7 +52,7 @@ export const GamesHandlers = HttpApiBuilder.group(
         const playerId = idInPath(player)
         const gameId = idInPath(game)
         return playerId !== undefined && gameId !== undefined &&
-          launches.startLaunch(operator.id, playerId, gameId, toLaunchRequest(options), accepted, done)
+          launches.startLaunch(operator, playerId, gameId, toLaunchRequest(options), accepted, done)
       },
       renderLaunch
     )

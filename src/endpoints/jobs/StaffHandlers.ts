@@ -25,7 +25,9 @@ export const JobHandlers = HttpApiBuilder.group(
     return handlers.handle("list", () =>
       scheduler.list.pipe(
         Effect.map((jobs) => ({ data: jobs.map(jobFields) })),
-        Effect.mapError(() => refuse("TRY_AGAIN", "The database does not answer right now. Ask again."))
+        Effect.mapError(() =>
+          refuse("TRY_AGAIN", "The database does not answer right now. Send the same request again.")
+        )
       ))
   })
 )

@@ -48,7 +48,7 @@ export const LedgerHandlers = HttpApiBuilder.group(
         "verify",
         ({ query }) =>
           enveloped(Effect.gen(function*() {
-            return yield* audit.verify(yield* resolve(query.operator))
+            return yield* audit.verify(yield* resolve(query.operator), query.all === undefined ? "new" : "everything")
           }))
       )
   })

@@ -77,7 +77,7 @@ export const proofFields = (proof: RoundProof) => ({
   }
 })
 
-const notAnOriginal = refuse("NOT_AN_ORIGINAL", "This game is its provider's: launch it instead.")
+const notAnOriginal = refuse("NOT_AN_ORIGINAL", "This game belongs to a provider. Launch it instead.")
 
 const rotation = optionalBody(Rotation)
 

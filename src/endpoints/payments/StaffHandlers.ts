@@ -15,18 +15,29 @@ import { Payments } from "../../features/payments/Payments.ts"
 import { refuse } from "../../domain/Refusal.ts"
 import { iso, parseIso } from "../../platform/Time.ts"
 import { walked } from "../../http/Page.ts"
+import type { Role } from "../../domain/staff/Staff.ts"
+import { rolesFor } from "../../office/Authorisation.ts"
 import { StaffBulk } from "../../office/StaffBulk.ts"
 import { enveloped } from "../../http/StaffEnvelope.ts"
 
-const staffFields = ({ payment, player, waiting }: Queued) => ({
+const seesAlerts = rolesFor("alert.list")
+const seesCases = rolesFor("case.list")
+
+/**
+ * A payment as a role sees it. That it is a case which holds withdrawals may mean that the player was reported to an authority: whoever does not work on
+ * cases is told of a hold as of any other, without the alerts by whose absence one could tell them apart.
+ */
+const staffFields = (role: Role) => ({ payment, player, waiting }: Queued) => ({
   operator_id: payment.operatorId,
   ...paymentFields(payment),
   bank_name: payment.bankName,
   notes: payment.notes,
   first_approved_by: payment.firstApprovedBy,
   second_approved_by: payment.secondApprovedBy,
-  waiting_for: waiting.reasons,
-  held_by_alerts: waiting.alerts,
+  waiting_for: seesCases.includes(role)
+    ? waiting.reasons
+    : [...new Set(waiting.reasons.map((reason) => reason === "case" ? "alert" : reason))],
+  held_by_alerts: seesAlerts.includes(role) ? waiting.alerts : [],
   objection: waiting.objection,
   player_name: player.name,
   kyc_status: player.kycStatus,
@@ -60,14 +71,14 @@ export const PaymentHandlers = HttpApiBuilder.group(
 
     /** Payments with their wait reasons, from the actor's point of view. */
     const shown = Effect.fnUntraced(function*(items: ReadonlyArray<Payment>) {
-      const { label } = yield* CurrentStaff
-      return (yield* queue.queued(items, label)).map(staffFields)
+      const { label, role } = yield* CurrentStaff
+      return (yield* queue.queued(items, label)).map(staffFields(role))
     })
 
     const shownOne = Effect.fnUntraced(function*(payment: Payment) {
-      const { label } = yield* CurrentStaff
+      const { label, role } = yield* CurrentStaff
       const [queued] = yield* queue.queued([payment], label)
-      return queued === undefined ? yield* Effect.fail(notFound) : staffFields(queued)
+      return queued === undefined ? yield* Effect.fail(notFound) : staffFields(role)(queued)
     })
 
     const handle = (transition: PaymentTransitionName) => ({ params, payload }: TransitionCall) =>

@@ -14,6 +14,7 @@ import { iso, parseIso } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
 import type { PlayerProfile } from "../../features/players/PlayerProfile.ts"
 import type { PlayerFilterFields } from "../../contract/players/PlayerResource.ts"
+import { Registers } from "../../features/registers/Registers.ts"
 import { type PlayerFilters, Players } from "../../features/players/Players.ts"
 import { Profiles } from "../../features/players/Profiles.ts"
 import { Endpoints, playerAlone } from "../../http/Endpoints.ts"
@@ -45,6 +46,7 @@ export const PlayersHandlers = HttpApiBuilder.group(
   "players",
   Effect.fnUntraced(function*(handlers) {
     const players = yield* Players
+    const registers = yield* Registers
     const profiles = yield* Profiles
     const accounts = yield* PlayerAccounts
     const tokens = yield* PlayerTokens
@@ -108,8 +110,12 @@ export const PlayersHandlers = HttpApiBuilder.group(
           const { apiKey, operator } = yield* CurrentOperator
           yield* players.get(operator.id, params.player)
           const { ttl_minutes: ttlMinutes = defaultTtlMinutes } = yield* tokenOptions
-          const { expiresAt, token } = yield* tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes)
-          yield* players.noteLogin(operator.id, params.player)
+          const { expiresAt, token } = yield* registers.through(
+            params.player,
+            "login",
+            (asked) => tokens.issue(operator.id, apiKey.key, params.player, ttlMinutes, asked)
+          )
+          yield* accounts.noteLogin(operator.id, params.player)
           const data = { token, token_type: "Bearer", player_id: params.player, expires_at: iso(expiresAt) }
           return jsonResponse(201, JSON.stringify({ data }))
         }))

@@ -17,6 +17,7 @@ import { wire } from "../../domain/WireNames.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { parseIso, periodOf } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
+import { PlayerCompliance } from "../../features/obligations/PlayerCompliance.ts"
 import { PlayerHistory } from "../../features/players/PlayerHistory.ts"
 import { filtersOf } from "./Handlers.ts"
 import { Players } from "../../features/players/Players.ts"
@@ -31,6 +32,9 @@ import { mapPart } from "../../store/Cursors.ts"
 import { cursorPaged, walked } from "../../http/Page.ts"
 import { staffReadTerms } from "../../http/StaffReadTerms.ts"
 import { ledgerPage, walletFields } from "../wallet/Handlers.ts"
+import { statementAnswer } from "../statements/Handlers.ts"
+import { Consents } from "../../features/consents/Consents.ts"
+import { Statements } from "../../features/statements/Statements.ts"
 import { asStaff, enveloped } from "../../http/StaffEnvelope.ts"
 
 const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
@@ -59,7 +63,7 @@ const causeOf = (refusal: Refusal | undefined): string | null => {
 }
 
 /** The midnight that ends a day, UTC, epoch milliseconds. */
-const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
+export const dayAfter = (day: string | null): number | null => day === null ? null : (parseIso(day) ?? 0) + 86_400_000
 
 /** The abilities that staff name, under the names that the rules know. */
 const restrictionsOf = Schema.decodeSync(wire(Restrictions.mapFields(Struct.map(Schema.optionalKey))))
@@ -78,8 +82,17 @@ export const PlayerHandlers = HttpApiBuilder.group(
     const ledger = yield* Ledger
     const bonuses = yield* Bonuses
     const gaming = yield* ResponsibleGaming
+    const compliance = yield* PlayerCompliance
     const history = yield* PlayerHistory
     const walk = yield* PlayerWalk
+    const statements = yield* Statements
+    const consents = yield* Consents
+    const ofConsents = Effect.fnUntraced(
+      function*<E>(playerId: number, found: Effect.Effect<Effect.Success<ReturnType<typeof consents.list>>, E>) {
+        const { operator_id } = yield* players.staffGet(playerId)
+        return { player_id: playerId, operator_id, consents: yield* found }
+      }
+    )
     return handlers
       .handle("show", ({ params, query }) =>
         enveloped(Effect.gen(function*() {
@@ -106,6 +119,19 @@ export const PlayerHandlers = HttpApiBuilder.group(
             data: page.data.map((entry) => ({ ...entry, game: names.get(entry.game_id ?? 0) ?? null }))
           }
         }))
+      .handle("statement", ({ params, query }) =>
+        Effect.flatMap(
+          players.staffGet(params.player),
+          ({ operator_id: operatorId }) => statementAnswer(statements, operatorId, params.player, query)
+        ))
+      .handle("consents", ({ params: { player } }) => enveloped(ofConsents(player, consents.list(null, player))))
+      .handle(
+        "consent",
+        ({ params: { player }, payload: { reason, ...change } }) =>
+          asStaff(({ label: actor }) =>
+            ofConsents(player, consents.change(null, player, [change], { by: "staff", actor, reason }))
+          )
+      )
       .handle("bonuses", ({ params, query }) =>
         Effect.gen(function*() {
           const { operator_id: operatorId } = yield* players.staffGet(params.player)
@@ -117,8 +143,13 @@ export const PlayerHandlers = HttpApiBuilder.group(
         "limits",
         ({ params }) =>
           enveloped(
-            Effect.flatMap(players.staffGet(params.player), ({ operator_id: operatorId }) =>
-              gaming.get(operatorId, params.player))
+            Effect.map(
+              gaming.staffGet(params.player),
+              ({ limits, rules: { breaks, code, limits: { raise }, name } }) => ({
+                ...limits,
+                rules: { code, name, breaks, raise }
+              })
+            )
           )
       )
       .handle("standing", ({ params }) =>
@@ -132,13 +163,20 @@ export const PlayerHandlers = HttpApiBuilder.group(
             until
           }))
         )))
+      .handle("compliance", ({ params }) => enveloped(compliance.show(params.player)))
+      .handle(
+        "jurisdiction",
+        ({ params, payload: { reason, to } }) =>
+          asStaff(({ label }) => compliance.move(params.player, to, { reason, actor: label }))
+      )
       .handle("exclude", ({ params, payload }) =>
         asStaff(({ label }) => {
-          const { channel, period = null, reason, type = null, until } = payload
+          const { channel, period = null, reason, scope, type = null, until } = payload
           return gaming.staffExclude(params.player, {
             period,
             until: until === undefined ? null : parseIso(until) ?? null,
             type,
+            scope,
             source: "staff",
             actor: label,
             request: { channel, reason }

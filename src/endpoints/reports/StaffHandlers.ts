@@ -6,6 +6,7 @@ import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
 import { ExchangeRates } from "../../features/exchangeRates/ExchangeRateRecords.ts"
 import { Operators } from "../../features/operators/Operators.ts"
 import { Providers } from "../../features/providers/Providers.ts"
+import { DormantAccounts } from "../../features/position/DormantAccounts.ts"
 import { BonusCosts } from "../../features/reports/BonusCosts.ts"
 import { KeyFigures } from "../../features/reports/KeyFigures.ts"
 import { SectionedReport } from "../../features/reports/SectionedReport.ts"
@@ -23,6 +24,7 @@ const Report = HttpApiBuilder.group(
     const figures = yield* KeyFigures
     const costs = yield* BonusCosts
     const sectioned = yield* SectionedReport
+    const dormant = yield* DormantAccounts
     const daysOf = (query: { readonly from: string; readonly to: string; readonly include_test_players?: string }) => ({
       from: query.from,
       to: query.to,
@@ -64,8 +66,20 @@ const Report = HttpApiBuilder.group(
         ))
       .handle(
         "funds",
-        ({ query }) => asStaff((actor) => Effect.flatMap(operators.scope(actor, query.operator), figures.funds))
+        ({ query: { at, operator } }) =>
+          asStaff((actor) =>
+            Effect.flatMap(
+              operators.scope(actor, operator),
+              (scope) => at === undefined ? figures.funds(scope) : figures.fundsAt(scope, at)
+            )
+          )
       )
+      .handle("dormant", ({ query }) =>
+        Effect.gen(function*() {
+          const { cursor, operator, per_page: limit } = query
+          const scope = yield* operators.scope(yield* CurrentStaff, operator)
+          return yield* walked(limit, yield* dormant.list(scope, { cursor, limit }))
+        }))
       .handle(
         "bonuses",
         ({ query }) =>

@@ -41,11 +41,12 @@ export const exclude = Effect.fnUntraced(function*(
   request: typeof SelfExclusionRequest.Type,
   { actor, source }: { readonly actor: string; readonly source: "operator" | "player" }
 ) {
-  const { period = null, type = null, until } = request
+  const { period = null, scope, type = null, until } = request
   const resource = yield* gaming.selfExclude(operator.id, playerId, {
     period,
     until: until === undefined ? null : parseIso(until) ?? null,
     type,
+    scope,
     source,
     actor
   }, { claim: yield* CurrentClaim, render })

@@ -16,10 +16,14 @@ import { jsonResponse } from "../../http/Refusals.ts"
 import { renderAcknowledgement, toAcknowledge } from "../obligations/Handlers.ts"
 import { changeLimits, exclude } from "../responsibleGaming/Handlers.ts"
 import { Obligations } from "../../features/obligations/Obligations.ts"
+import { Positions } from "../../features/position/Positions.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { renderLaunch } from "../games/Handlers.ts"
 import { playerRounds } from "../originals/OriginalHandlers.ts"
 import { ledgerPage } from "../wallet/Handlers.ts"
+import { statementAnswer } from "../statements/Handlers.ts"
+import { Consents } from "../../features/consents/Consents.ts"
+import { Statements } from "../../features/statements/Statements.ts"
 
 const launchOptions = optionalBody(PlayerLaunchOptions)
 
@@ -32,8 +36,11 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
     const wallet = yield* Wallet
     const ledger = yield* Ledger
     const launches = yield* Launches
+    const statements = yield* Statements
+    const consents = yield* Consents
     const gaming = yield* ResponsibleGaming
     const obligations = yield* Obligations
+    const positions = yield* Positions
     const rounds = playerRounds(yield* Originals)
     return handlers
       .handle("me", () =>
@@ -64,6 +71,22 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
           return yield* ledgerPage(ledger, operator.id, playerId, query)
+        }))
+      .handle("statement", ({ query }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return yield* statementAnswer(statements, operator.id, playerId, query)
+        }))
+      .handle("consents", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* consents.list(operator.id, playerId) }
+        }))
+      .handle("changeConsents", ({ payload }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const author = { by: "player", actor: `player:${playerId}`, reason: null } as const
+          return { data: yield* consents.change(operator.id, playerId, payload.consents, author) }
         }))
       // raw body: it may be empty, and the path is checked before the body
       .handleRaw("launch", ({ params }) =>
@@ -97,6 +120,22 @@ export const PlayerSessionHandlers = HttpApiBuilder.group(
         Effect.gen(function*() {
           const { operator, playerId } = yield* CurrentPlayer
           return yield* exclude(gaming, operator, playerId, payload, { actor: `player:${playerId}`, source: "player" })
+        }))
+      .handle("position", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* positions.get(operator.id, playerId) }
+        }))
+      .handle("realityCheck", () =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          return { data: yield* positions.realityCheck(operator.id, playerId) }
+        }))
+      .handle("setRealityCheck", ({ payload: { interval } }) =>
+        Effect.gen(function*() {
+          const { operator, playerId } = yield* CurrentPlayer
+          const command = { interval, actor: `player:${playerId}` }
+          return { data: yield* positions.setRealityCheck(operator.id, playerId, command) }
         }))
       .handle("obligations", ({ query }) =>
         Effect.gen(function*() {

@@ -18,8 +18,7 @@ import {
 } from "../../protocols/pitboss/Pitboss.ts"
 import { refusalAnswer } from "../../protocols/pitboss/PitbossAnswers.ts"
 import type { Located } from "../../protocols/pitboss/PitbossEndpoints.ts"
-import type { CallHead, VendorAnswer } from "../../protocols/Protocol.ts"
-import { ownFormerForm, vendorFormerForm, type VendorTarget } from "./FormerForms.ts"
+import type { CallHead, VendorAnswer, VendorCall } from "../../protocols/Protocol.ts"
 
 const turnedAway = (refusal: Refusal, name: TurnedAway["name"]): TurnedAway => ({ _tag: "TurnedAway", refusal, name })
 
@@ -68,13 +67,17 @@ export const ownEntryPoint = (
           refuse: (refusal) => refusePitboss(located, refusal)
         }
     },
-    spanOf: (route) => route,
-    formerForm: ownFormerForm(credentials)
+    spanOf: (route) => route
   }
 }
 
 /** Base path of providers with a vendor protocol, each below its slug. */
 const integrationsPath = "/api/v1/integrations/"
+
+/** Parts of a target below the base path. */
+interface VendorTarget extends Pick<VendorCall, "path" | "query"> {
+  readonly slug: string
+}
 
 const noSuchProvider = refuse("NOT_FOUND", "There is no such provider, or its protocol has no such call.")
 
@@ -133,8 +136,7 @@ export const vendorEntryPoint = (
         refuse: (refusal) => refuseUnread(head.method, parts, refusal)
       }
     },
-    spanOf: (route, { method }) => `${route} ${method}`,
-    formerForm: vendorFormerForm(integrationsPath, partsOf, integrations)
+    spanOf: (route, { method }) => `${route} ${method}`
   }
 }
 

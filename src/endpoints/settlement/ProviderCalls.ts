@@ -1,4 +1,4 @@
-/** Calls of game providers as their lane needs them: entry points, the wallet, and the record of calls. */
+/** Services of the provider lane: entry points, the wallet, and the record of calls. */
 import { Effect } from "effect"
 import type { Credentials } from "../../auth/Credentials.ts"
 import type { Integrations } from "../../features/integrations/Integrations.ts"

@@ -1,5 +1,5 @@
 /**
- * Authorisation of staff bound to operators, before the handler of every action (`docs/decisions/0048-staff-of-operators.md`): records named in path,
+ * Authorisation of staff bound to operators, before the handler of every action (`docs/decisions/0021-staff.md`): records named in path,
  * query or body must belong to one of their operators, and are answered as not found otherwise.
  */
 import { Context, Effect, Layer } from "effect"
@@ -17,13 +17,13 @@ import { makeOwners, missing, targetOf } from "../../office/OperatorTargets.ts"
 /** Refusal of installation-wide actions to bound staff. */
 export const wholeInstallation = refuse(
   "INSUFFICIENT_SCOPE",
-  "This concerns the whole installation: it takes an account that is not bound to operators.",
+  "This action covers the whole installation: it takes an account that is not bound to operators.",
   { reason: "bound_to_operators" }
 )
 
 const nameOne = refuse(
   "INSUFFICIENT_SCOPE",
-  "This is of all operators: name one of those that your account is bound to.",
+  "This action covers all operators. Name one that your account may access.",
   { reason: "bound_to_operators" }
 )
 

@@ -3,6 +3,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { StaffAuth } from "../../contract/StaffApi.ts"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
+import { mayStream } from "../../contract/common/StreamedAnswers.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
 import { makeBackOff } from "../../http/BackOff.ts"
@@ -37,8 +38,7 @@ const SentActor = Schema.fromJsonString(Schema.Struct({
   id: Schema.NullOr(Schema.Number),
   name: Schema.String,
   role: Schema.Literals(allRoles),
-  // a node of a version before names none: it knows only staff of all operators
-  operators: Schema.NullOr(Schema.Array(Schema.Number)).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
+  operators: Schema.NullOr(Schema.Array(Schema.Number)),
   label: Schema.String
 }))
 const encodeActor = Schema.encodeSync(SentActor)
@@ -51,13 +51,13 @@ const noToken = refuse("MISSING_CREDENTIALS", "Send a staff token: Authorization
 const noSession = refuse("MISSING_CREDENTIALS", "The session is over. Sign in again.", { reason: "session_over" })
 const foreign = refuse(
   "INSUFFICIENT_SCOPE",
-  "Only the pages of the back office change something with a session: send X-Requested-With: pitboss.",
+  "A request that changes something in a browser session needs the header X-Requested-With: pitboss.",
   { reason: "other_origin" }
 )
 const unknownToken = refuse("INVALID_API_KEY", "The staff token is unknown or no longer valid.")
 
 const tooManyFailures = (seconds: number) =>
-  refuse("RATE_LIMITED", "Too many staff tokens of this address were wrong.", { retry_after_seconds: seconds })
+  refuse("RATE_LIMITED", "Too many wrong staff tokens came from this address.", { retry_after_seconds: seconds })
 
 /**
  * Looks up staff tokens. An address that tries wrong ones waits longer and longer; a token that has worked is looked up all the same, so
@@ -77,6 +77,8 @@ export class StaffTokens extends Context.Service<StaffTokens, {
       const failures = yield* AuthenticationFailures
       const clock = monotonicClock(yield* Clock.Clock)
       const backOff = makeBackOff()
+      // Kept: worked. Digests of staff tokens that have worked: exempt from the back-off of their address. Several nodes: its own: every token is
+      // looked up all the same, so a revoked one ends at once at every node.
       /** Digests, the one that worked first in front. */
       const worked = new Set<string>()
 
@@ -169,11 +171,16 @@ export const StaffAuthLive = Layer.effect(
       const roles = rolesFor(action)
       const columns = endpoint.method === "GET" ? columnsOfList(endpoint.success) : undefined
       const query = fieldsOfQuery(endpoint.query)
+      const isStreamed = mayStream(endpoint)
       const read = staffReadTerms.get(action)
       const readOfChange = readsOfChanges.get(action)
       const withForm = withFormRules(handler, { endpoint })
       const served = (actor: Actor) =>
-        Effect.provideService(forwarding.around(withForm, encodeActor(actor)), CurrentStaff, actor)
+        Effect.provideService(
+          isStreamed ? withForm : forwarding.around(withForm, encodeActor(actor)),
+          CurrentStaff,
+          actor
+        )
 
       const runHere = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,4 +1,4 @@
-/** The addresses of sign-in through an identity provider: `/sign-in/oidc`, where a browser leaves, and where it comes back. */
+/** Endpoints of OpenID Connect: `/sign-in/oidc`, which sends the browser to the identity provider, and the callback. */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { refuse } from "../../domain/Refusal.ts"
@@ -27,7 +27,7 @@ const answeredIn = ({ url }: HttpServerRequest.HttpServerRequest): string | unde
   return /^[\w-]{16,}$/.test(state) ? cookieOf(state) : undefined
 }
 
-const noProvider = refuse("NOT_FOUND", "No identity provider signs staff in here.")
+const noProvider = refuse("NOT_FOUND", "No identity provider is configured for staff.")
 
 /** Characters that mean something in an attribute of HTML. */
 const escaped = (text: string): string =>
@@ -69,7 +69,7 @@ export const OidcRoutes = Layer.unwrap(Effect.gen(function*() {
   const failing = Effect.catch((error: unknown) =>
     Effect.gen(function*() {
       if (error instanceof OidcFailed) {
-        yield* Effect.annotateLogs(Effect.logWarning("sign-in by the identity provider failed"), {
+        yield* Effect.annotateLogs(Effect.logWarning("sign-in through the identity provider failed"), {
           means: error.message,
           reason: error.reason
         })

@@ -24,7 +24,7 @@ const freeFailures = 50
 const foreign = refuse("INSUFFICIENT_SCOPE", "Sign in from the pages of the back office.", { reason: "other_origin" })
 
 const tooManyFailures = (seconds: number) =>
-  refuse("RATE_LIMITED", "Too many sign-ins of this address failed. Wait before the next one.", {
+  refuse("RATE_LIMITED", "Too many sign-ins from this address failed. Wait before the next one.", {
     retry_after_seconds: seconds
   })
 

@@ -53,6 +53,8 @@ export interface Run<State, Change, Query, Knowledge> {
   isLoaded: boolean
   /** An unknown outcome was being resolved. */
   isRecovering: boolean
+  /** The state began here: the actor is forgotten when it is idle. */
+  isBirth: boolean
 }
 
 /** A clock set back by more than this was wrong before, and decisions follow it. */
@@ -103,6 +105,8 @@ export const makeCells = <State, Change, Query, Knowledge>(
   now: () => number,
   removed: (key: number) => void
 ): Cells<State, Change, Query, Knowledge> => {
+  // Kept: cells, examined, idle, newestEpoch. Actors: the state of players, what waits for them. Several nodes: each node for the players it owns;
+  // another node asks it. An actor of an ended epoch forgets everything.
   const cells = new Map<number, Cell<State, Change, Query, Knowledge>>()
   const isShared = ids !== undefined
   let newestEpoch = 0
@@ -215,7 +219,7 @@ export const makeCells = <State, Change, Query, Knowledge>(
         } else if (at - cell.usedAt >= idleMinutes * 60_000) {
           forget(key)
         } else if (cell.state !== undefined) {
-          cell.state = compact(cell.state)
+          cell.state = compact(cell.state, at - cell.usedAt)
         }
       }
     })

@@ -1,13 +1,16 @@
+/** Commands in an actor's mailbox. */
 import { Exit, type Tracer } from "effect"
 import type { EngineFailure } from "../Failures.ts"
 import type { Decision, DecisionInputs, Step } from "../Machine.ts"
 
-/** Command in a mailbox; hides its caller's types. */
+/** A command without its caller's types. */
 export interface Task<State, Change, Query, Knowledge> {
   /** Placement epoch under which it was accepted. */
   readonly epoch: number
   /** The caller's span; undefined when not traced. */
   readonly span: Tracer.AnySpan | undefined
+  /** State to begin with where the store has none; undefined: the actor has to be there. */
+  readonly initial: State | undefined
   /** Decides, keeping the outcome for the caller. */
   decide(state: State, inputs: DecisionInputs<Knowledge>): Decision<State, unknown, unknown, Change, Query>
   /** Replaces the outcome by a failure. */
@@ -20,6 +23,7 @@ export interface Task<State, Change, Query, Knowledge> {
 export class Command<State, Reply, Error, Change, Query, Knowledge> implements Task<State, Change, Query, Knowledge> {
   readonly epoch: number
   readonly span: Tracer.AnySpan | undefined
+  readonly initial: State | undefined
   private readonly step: Step<State, Reply, Error, Change, Query, Knowledge>
   private readonly done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void
   private outcome: Exit.Exit<Reply, Error | EngineFailure> | undefined
@@ -28,12 +32,14 @@ export class Command<State, Reply, Error, Change, Query, Knowledge> implements T
     epoch: number,
     step: Step<State, Reply, Error, Change, Query, Knowledge>,
     done: (exit: Exit.Exit<Reply, Error | EngineFailure>) => void,
-    span: Tracer.AnySpan | undefined
+    span: Tracer.AnySpan | undefined,
+    initial: State | undefined
   ) {
     this.epoch = epoch
     this.step = step
     this.done = done
     this.span = span
+    this.initial = initial
     this.outcome = undefined
   }
 

@@ -35,10 +35,10 @@ const termMessages = (bonus: StaffBonus): { readonly [field: string]: ReadonlyAr
     : {}),
   ...(isAmount(bonus.default_amount * bonus.wagering_multiplier)
     ? {}
-    : { wagering_multiplier: ["makes more to wager than can be counted"] }),
+    : { wagering_multiplier: ["makes the wagering requirement larger than the largest possible amount"] }),
   ...(isAmount(bonus.default_amount * bonus.max_conversion_multiplier)
     ? {}
-    : { max_conversion_multiplier: ["makes more to convert than can be counted"] })
+    : { max_conversion_multiplier: ["makes the largest conversion larger than the largest possible amount"] })
 })
 
 /** A code without an end, for a bonus without wagering, gives away any amount of cash. */
@@ -102,7 +102,7 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
         const unknown = named.filter((id) => !known.has(id))
         const fields = {
           ...termMessages(bonus),
-          ...Object.fromEntries(unknown.map((id) => [`contributions.${id}`, ["is no game"]]))
+          ...Object.fromEntries(unknown.map((id) => [`contributions.${id}`, ["is not the id of a game"]]))
         }
         if (Object.keys(fields).length > 0) return yield* Effect.fail(refuseFields(fields))
       })
@@ -169,7 +169,7 @@ export class BonusCatalogue extends Context.Service<BonusCatalogue, {
             const operatorId = yield* references.operatorId(input.operator)
             const bonus = yield* bonuses.find(sql`id = ${input.bonus} AND operator_id = ${operatorId} FOR SHARE`)
             if (bonus === undefined) {
-              return yield* Effect.fail(refuseFields({ bonus: ["is no bonus of this operator"] }))
+              return yield* Effect.fail(refuseFields({ bonus: ["is not a bonus of this operator"] }))
             }
             if (isUnbounded(bonus, input.max_redemptions ?? null)) return yield* Effect.fail(unbounded)
             const expiresAt = parseIso(input.expires_at ?? "")

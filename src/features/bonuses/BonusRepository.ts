@@ -14,7 +14,9 @@ import {
 } from "../../store/BonusRows.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { lastFirst, listOf, periodFilters } from "../../store/Lists.ts"
+import { ofClock } from "../../store/OperatorClocks.ts"
 import { oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
+import { makeSamePersons } from "../../store/SamePersons.ts"
 
 /** Absent means any. */
 export interface BonusFilters {
@@ -26,6 +28,7 @@ export interface BonusQuery extends BonusFilters, PageQuery {}
 const catalogueRows = rowsOf(CatalogueBonus)
 const playerBonusRows = rowsOf(PlayerBonusRow)
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
+const grantedRows = rowsOf(Schema.Struct({ isGranted: Schema.Boolean }))
 const owners = rowsOf(Schema.Struct({ playerId: Schema.Number }))
 const PromoRow = Schema.Struct({
   promoCodeId: Schema.Number,
@@ -68,6 +71,8 @@ export class BonusRepository extends Context.Service<BonusRepository, {
     { readonly base: string; readonly secondApprovalAbove: number | null } | undefined,
     SqlError.SqlError
   >
+  /** Whether the person of a player has had any bonus at another operator of the licensee. */
+  readonly hadElsewhere: (playerId: number) => Read<boolean>
   readonly ownerOf: (playerBonusId: number) => Read<{ readonly playerId: number } | undefined>
   readonly list: (operatorId: number, playerId: number, query: BonusQuery) => Read<Page<OwnedBonus>>
   readonly walk: (
@@ -90,6 +95,7 @@ export class BonusRepository extends Context.Service<BonusRepository, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const catalogueSql = sql.literal(catalogueColumns)
+      const personOf = yield* makeSamePersons
       const playerBonusSql = sql.literal(playerBonusColumns)
 
       const listed = listOf<typeof PlayerBonusRow.Type, { readonly playerId: number } & BonusFilters & Period, "last">(
@@ -136,6 +142,19 @@ export class BonusRepository extends Context.Service<BonusRepository, {
             sql`SELECT currency AS base, withdrawal_second_approval_above AS "secondApprovalAbove" FROM operators
               WHERE id = ${operatorId}`
           )),
+        hadElsewhere: Effect.fn("BonusRepository.hadElsewhere")(function*(playerId) {
+          const person = yield* personOf(playerId)
+          if (person === undefined) return false
+          for (const operatorId of person.operators) {
+            const [found] = yield* grantedRows(
+              sql`SELECT EXISTS (SELECT FROM ${person.facts}
+                JOIN player_facts f ON f.operator_id = ${operatorId}::float8::bigint AND f.kind = u.kind AND f.digest = u.digest
+                JOIN player_bonuses b ON b.player_id = f.player_id) AS "isGranted"`
+            )
+            if (found?.isGranted === true) return true
+          }
+          return false
+        }, orTryAgain),
         ownerOf: (playerBonusId) =>
           orTryAgain(
             oneOf(owners(sql`SELECT player_id AS "playerId" FROM player_bonuses WHERE id = ${playerBonusId}`))
@@ -154,27 +173,34 @@ export class BonusRepository extends Context.Service<BonusRepository, {
             orTryAgain
           ),
         findDue: (now) =>
-          owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses
-              WHERE state = 'activated' AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxDue})
+          Effect.flatMap(
+            Effect.zip(ofClock(sql), ofClock(sql, "b.operator_id")),
+            ([own, ofGrants]) =>
+              owners(sql`(SELECT player_id AS "playerId" FROM player_bonuses
+              WHERE state = 'activated' AND ${own} AND expires_at <= ${toDate(now)} ORDER BY expires_at LIMIT ${maxDue})
             UNION (SELECT player_id::float8 FROM player_bonuses
-              WHERE state = 'activated' AND open_until <= ${toDate(now)} ORDER BY open_until LIMIT ${maxDue})
+              WHERE state = 'activated' AND ${own} AND open_until <= ${toDate(now)} ORDER BY open_until LIMIT ${maxDue})
             UNION (SELECT player_id::float8 FROM player_bonuses
-              WHERE state = 'pending' AND open_until <= ${toDate(now)} AND held_amount = 0 AND open_rounds <= 0
+              WHERE state = 'pending' AND ${own} AND open_until <= ${
+                toDate(now)
+              } AND held_amount = 0 AND open_rounds <= 0
               ORDER BY open_until LIMIT ${maxDue})
             UNION (SELECT b.player_id::float8 FROM player_bonuses b JOIN players p ON p.id = b.player_id
-              WHERE b.state = 'pending' AND p.status = 'active' AND NOT p.excluded_from_bonuses
+              WHERE b.state = 'pending' AND ${ofGrants} AND p.status = 'active' AND NOT p.excluded_from_bonuses
                 AND (p.exclusion_type IS NULL OR p.exclusion_over_at <= ${toDate(now)})
                 AND NOT EXISTS (SELECT FROM player_bonuses a WHERE a.player_id = b.player_id AND a.state = 'activated')
-              LIMIT ${maxDue})`),
+              LIMIT ${maxDue})`)
+          ),
         findRegistrations: (now) =>
-          registrationRows(
-            sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
+          Effect.flatMap(ofClock(sql, "p.operator_id"), (own) =>
+            registrationRows(
+              sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.registration_promo_code AS code
             FROM players p JOIN operators o ON o.id = p.operator_id
-            WHERE p.registration_promo_due AND p.created_at <= ${toDate(now - registrationMs)}
+            WHERE p.registration_promo_due AND ${own} AND p.created_at <= ${toDate(now - registrationMs)}
               AND p.created_at > ${toDate(now - registrationDueMs)}
               AND (o.cooperation_model = 'api' OR NOT 'bonuses' = ANY (o.disabled_features))
             ORDER BY p.created_at LIMIT ${maxDue}`
-          ),
+            )),
         endRegistration: (playerId) =>
           orTryAgain(sql`UPDATE players SET registration_promo_due = false WHERE id = ${playerId}`)
       })

@@ -8,6 +8,7 @@ import {
   bonusIn,
   cancelBonusStep,
   type CatalogueBonus,
+  type Grant,
   type GrantRefusal,
   grantStep,
   promoRefusal,
@@ -26,6 +27,7 @@ import { Thresholds } from "../payments/Thresholds.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
+import { countDone } from "../../platform/Scheduler.ts"
 import type { Period } from "../../platform/Time.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { isStorable, orTryAgain, type Page } from "../../store/Rows.ts"
@@ -47,7 +49,7 @@ export interface Redeemed extends Omit<RedeemedCode, "bonus"> {
 
 const cashNeedsTwo = refuse(
   "BONUS_INVALID",
-  "A bonus without wagering is money at once. This much takes two people: correct the balance instead, which somebody else approves.",
+  "A bonus without wagering is paid as real money at once, and this amount takes two people: correct the balance instead, which a second person approves.",
   { reason: "second_approver" }
 )
 
@@ -137,18 +139,21 @@ export class Bonuses extends Context.Service<Bonuses, {
         return bonus === undefined ? yield* Effect.fail(noSuchBonus) : yield* convert(player, bonus)
       })
 
+      /** Looked up for players whose jurisdiction grants one bonus in all. */
+      const hadElsewhere = ({ id, rules }: Player) =>
+        rules.bonuses.first_only ? repository.hadElsewhere(id) : Effect.succeed(false)
+
       /** The rule that grants a bonus. */
-      const grantOf = (bonus: CatalogueBonus, { amount, note }: GrantRequest, grantedBy?: string) =>
-        owning(
-          grantStep({ bonus, amount, note, ...(grantedBy === undefined ? {} : { grantedBy }) }),
-          (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted })
-        )
+      const grantOf = (grant: Grant) =>
+        owning(grantStep(grant), (granted, { currency, id }) => ({ playerId: id, currency, bonus: granted }))
 
       const grant: Bonuses["Service"]["grant"] = Effect.fn("Bonuses.grant")(
         function*(operatorId, playerId, request, answering) {
           // an unknown player answers before an unknown bonus does
           const player = yield* actors.read(operatorId, playerId)
-          const step = grantOf(yield* offered(player, request.bonusId), request)
+          const { amount, note } = request
+          const bonus = yield* offered(player, request.bonusId)
+          const step = grantOf({ bonus, amount, note, hadElsewhere: yield* hadElsewhere(player) })
           const asked = actors.ask(operatorId, playerId, storingReply(step, answering.claim, answering.render))
           return yield* answering.claim === undefined ? Effect.mapError(asked, refusingOnce) : asked
         }
@@ -176,7 +181,13 @@ export class Bonuses extends Context.Service<Bonuses, {
           if (mayNotGrantCash !== undefined && bonus.wageringMultiplier === 0) {
             return yield* Effect.fail(mayNotGrantCash)
           }
-          const step = grantOf(bonus, request, actor.label)
+          const step = grantOf({
+            bonus,
+            amount: request.amount,
+            note: request.note,
+            hadElsewhere: yield* hadElsewhere(player),
+            grantedBy: actor.label
+          })
           const granted = Effect.mapError(actors.ask(operatorId, playerId, step), refusingOnce)
           const amount = request.amount ?? bonus.defaultAmount
           return bonus.wageringMultiplier === 0
@@ -204,7 +215,8 @@ export class Bonuses extends Context.Service<Bonuses, {
               isActive: isPromoActive,
               expiresAt: expiresAt?.getTime() ?? null,
               isUsedUp,
-              isRedeemed
+              isRedeemed,
+              hadElsewhere: yield* hadElsewhere(player)
             }),
             ({ bonus: granted, ...redeemed }, { currency, id }): Redeemed => ({
               ...redeemed,
@@ -274,19 +286,16 @@ export class Bonuses extends Context.Service<Bonuses, {
       const applyDue = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const due = yield* repository.findDue(now)
-        // a player that cannot be served now is found again
-        const applied = yield* Effect.forEach(
-          due,
-          ({ playerId }) => Effect.match(applyDueOf(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
-          { concurrency: maxConcurrent }
-        )
+        const applied = yield* countDone(due, ({ playerId }) => applyDueOf(playerId, null), {
+          concurrency: maxConcurrent
+        })
         const registered = yield* repository.findRegistrations(now)
         yield* Effect.forEach(
           registered,
           ({ code, operatorId, playerId }) => redeemAtRegistration(operatorId, playerId, code),
           { concurrency: maxConcurrent, discard: true }
         )
-        return applied.filter((one) => one === 1).length + registered.length
+        return applied + registered.length
       }).pipe(orTryAgain, Effect.withSpan("Bonuses.applyDue"))
 
       return Bonuses.of({

@@ -1,12 +1,11 @@
-/** Alerts as cases: assignment, and manual holds on withdrawals (`docs/compliance.md`). */
+/** Alerts as cases: assignment, and manual holds on withdrawals (`docs/alerts.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { toDate } from "../../platform/Time.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
-import { rolesFor } from "../../office/Authorisation.ts"
-import { isWithin } from "../../store/OperatorScope.ts"
+import { makeAssignees } from "../../office/Assignees.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { Holds } from "./Holds.ts"
 import { makeAlertRecords } from "./internal/AlertRecords.ts"
@@ -17,18 +16,10 @@ type Alert = typeof Alert.Type
 
 type Refused = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">
 
-const accountRows = rowsOf(Schema.Struct({
-  active: Schema.Boolean,
-  role: Schema.String,
-  operators: Schema.NullOr(Schema.Array(Schema.Number))
-}))
-
 const ruleRows = rowsOf(Schema.Struct({ hold: Schema.Literals(["none", "wanted", "placed"]) }))
 
 const notFound = refuse("NOT_FOUND", "There is no such alert.")
-const noAccount = refuseFields({ staff: ["is no account that is active and may work on this alert"] })
-const isClosed = refuseFields({ status: ["is closed for good"] })
-const noSelf = refuseFields({ staff: ["must be the id of an account: this token is nobody's"] })
+const isClosed = refuseFields({ status: ["cannot be changed any more: it is closed"] })
 
 export class AlertCases extends Context.Service<AlertCases, {
   /**
@@ -53,6 +44,7 @@ export class AlertCases extends Context.Service<AlertCases, {
       const holds = yield* Holds
       const alerts = yield* makeAlertRecords
       const evidenceOf = yield* makeCaseEvidence
+      const assigneeOf = yield* makeAssignees("alert.update", "alert")
 
       const find = (alertId: number) =>
         Effect.flatMap(
@@ -65,18 +57,6 @@ export class AlertCases extends Context.Service<AlertCases, {
         yield* sql`SELECT 1 FROM compliance_alerts WHERE id = ${alertId}::float8::bigint FOR NO KEY UPDATE`
         const alert = yield* find(alertId)
         return alert.status === "closed" ? yield* Effect.fail(isClosed) : alert
-      })
-
-      const assigneeOf = Effect.fnUntraced(function*(actor: Actor, to: string, operatorId: number) {
-        if (to === "none") return null
-        if (to === "me" && actor.id === null) return yield* Effect.fail(noSelf)
-        const id = to === "me" ? actor.id : Number(to)
-        const account = yield* oneOf(accountRows(
-          sql`SELECT active, role, operator_ids AS operators FROM staff WHERE id = ${id}::float8::bigint`
-        ))
-        const may = account?.active === true && rolesFor("alert.update").some((role) => role === account.role) &&
-          isWithin(account.operators, operatorId)
-        return may ? id : yield* Effect.fail(noAccount)
       })
 
       const assign = Effect.fn("AlertCases.assign")((actor: Actor, alertId: number, to: string) =>

@@ -1,4 +1,4 @@
-/** Alerts and alert rules, worked on and configured by staff (`docs/compliance.md`). */
+/** Alerts and alert rules, worked on and configured by staff (`docs/alerts.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {
@@ -89,7 +89,7 @@ const refuseTerms = (before: Rule, input: Omit<RuleInput, "operator">): Refusal<
   const lowest = minThreshold[before.rule] ?? 0
   const fields = {
     ...((input.threshold ?? lowest) < lowest ? { threshold: [`must be at least ${lowest}`] } : {}),
-    ...Object.fromEntries(useless.map((name) => [name, [`is nothing that ${before.rule} has`]])),
+    ...Object.fromEntries(useless.map((name) => [name, [`is not a setting of the rule ${before.rule}`]])),
     ...(before.percent !== null && (input.percent ?? 0) > highest ? { percent: [`must be at most ${highest}`] } : {})
   }
   return Object.keys(fields).length === 0 ? undefined : refuseFields(fields)
@@ -201,7 +201,7 @@ export class Alerts extends Context.Service<Alerts, {
               return yield* Effect.fail(refuseFields({
                 status: [
                   ways.length === 0
-                    ? `is ${before.status} for good`
+                    ? `cannot be changed any more: it is ${before.status}`
                     : `must be one of ${ways.join(", ")}: the status is ${before.status}`
                 ]
               }))
@@ -211,7 +211,9 @@ export class Alerts extends Context.Service<Alerts, {
               return yield* Effect.fail(mayNotRelease)
             }
             if (note !== "" && before.notes.length >= maxNotes) {
-              return yield* Effect.fail(refuseFields({ note: [`is one too many: an alert keeps ${maxNotes}`] }))
+              return yield* Effect.fail(
+                refuseFields({ note: [`is one note too many: an alert has at most ${maxNotes}`] })
+              )
             }
             const notes = note === "" ? [] : [{ at: iso(now), by: actor.label, status, note }]
             yield* sql`UPDATE compliance_alerts SET status = ${status}, updated_at = ${toDate(now)},

@@ -1,6 +1,6 @@
 /**
  * Corrections of balances under the four-eyes rule: within the actor's authority posted at once, otherwise pending a second person's approval
- * (`docs/decisions/0030-four-eyes.md`).
+ * (`docs/decisions/0021-staff.md`).
  */
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
@@ -56,14 +56,14 @@ const noSuchPlayer = refuse("NOT_FOUND", "There is no such player.")
 const notFound = refuse("NOT_FOUND", "There is no such correction.")
 const tooManyWait = refuse(
   "INVALID_REQUEST",
-  `${maxWaiting} corrections of this player wait already: decide about them.`,
+  `${maxWaiting} corrections of this player already wait for approval: approve or reject them first.`,
   {
     max_pending: maxWaiting
   }
 )
 
 const refuseDecided = ({ status }: Correction) =>
-  refuse("PAYMENT_REQUEST_INVALID", `The correction is ${status}: nothing can be decided about it any more.`, {
+  refuse("PAYMENT_REQUEST_INVALID", `The correction is ${status}: it can no longer be approved or rejected.`, {
     status
   })
 
@@ -104,6 +104,7 @@ export class Corrections extends Context.Service<Corrections, {
       const spending = yield* StaffSpending
       const thresholds = yield* Thresholds
       const staffFacts = yield* makeStaffFacts
+      // Kept: approving. One approval at a time, for the pool's sake. Several nodes: its own; the row's lock keeps two nodes apart.
       // a transaction is open while the player's actor commits: one at a time leaves the connections to the others
       const approving = yield* Semaphore.make(1)
       const corrections = yield* recordsOf("corrections", Correction)

@@ -1,6 +1,5 @@
 /**
- * Something to try the service with on an empty database: an operator with a key, a provider with a few games, the platform's own
- * games, ways to pay.
+ * Demo data for an empty database: an operator with a key, a provider with a few games, the platform's own games, payment methods.
  *
  * Made once, in one transaction. After that every start reads the credentials back and leaves them in `DATA_DIR/demo.json`,
  * which only the user that runs the service can read.
@@ -83,7 +82,7 @@ const unwritable = (message: string) =>
 
 const unreadable = refuse(
   "SERVER_ERROR",
-  "The secrets of the demo operator cannot be opened with this MASTER_KEY: rotate its key and its provider, or set DEMO to off"
+  "The secrets of the demo operator cannot be decrypted with this MASTER_KEY: rotate its key and its provider, or set DEMO to off"
 )
 
 type SeedFailure = Refusal<"TRY_AGAIN" | "SERVER_ERROR" | "VALIDATION_FAILED" | "NOT_FOUND">

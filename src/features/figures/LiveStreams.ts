@@ -5,7 +5,8 @@ import { monotonicMs } from "../../platform/MonotonicClock.ts"
 import type { Scope } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { type ChangedKind, changedKinds } from "../../contract/figures/OverviewResource.ts"
-import { Overviews, type Reading } from "./Overviews.ts"
+import type { Role } from "../../domain/staff/Staff.ts"
+import { overviewFor, Overviews, type Reading } from "./Overviews.ts"
 
 /** Streams of a node, and of one member of staff at it. One more is refused with 429. */
 const maxStreams = 200
@@ -20,7 +21,7 @@ export const StreamPeriods = Context.Reference<{
   defaultValue: () => ({ everyMs: 2000, heartbeatMs: 15_000, recheckMs: 30_000 })
 })
 
-const full = refuse("RATE_LIMITED", `Too many pages are open: ${maxStreamsOfOne} for one person.`, {
+const full = refuse("RATE_LIMITED", `Too many live streams are open: one person has at most ${maxStreamsOfOne}.`, {
   retry_after_seconds: 30,
   max_streams: maxStreamsOfOne
 })
@@ -31,13 +32,15 @@ const sameSet = (a: Actor, b: Actor): boolean =>
   a.id === b.id && a.role === b.role && JSON.stringify(a.operators) === JSON.stringify(b.operators)
 
 /** Events that bring a page from one reading to the next. The time of the reading alone changes nothing. */
-const eventsBetween = (before: Reading | undefined, after: Reading): ReadonlyArray<string> => {
-  const stripped = (reading: Reading): string => JSON.stringify({ ...reading.overview, at: "" })
+const eventsBetween = (role: Role, before: Reading | undefined, after: Reading): ReadonlyArray<string> => {
+  const stripped = ({ overview }: Reading): string => JSON.stringify({ ...overviewFor(role, overview), at: "" })
   const changed = before === undefined
     ? []
     : changedKinds.filter((kind: ChangedKind) => before.marks[kind] !== after.marks[kind])
   return [
-    ...(before === undefined || stripped(before) !== stripped(after) ? [event("overview", after.text)] : []),
+    ...(before === undefined || stripped(before) !== stripped(after)
+      ? [event("overview", JSON.stringify(overviewFor(role, after.overview)))]
+      : []),
     ...changed.map((kind) => event("changed", JSON.stringify({ kind })))
   ]
 }
@@ -66,6 +69,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
     Effect.gen(function*() {
       const overviews = yield* Overviews
       const { everyMs, heartbeatMs, recheckMs } = yield* StreamPeriods
+      // Kept: open. How many live streams each member of staff has open. Several nodes: its own: 200 at a node, 10 of one member of staff at each.
       /** Number of open streams by actor. */
       const open = new Map<string, number>()
 
@@ -111,7 +115,7 @@ export class LiveStreams extends Context.Service<LiveStreams, {
             const next = (yield* Effect.option(overviews.read(scope))).pipe((found) =>
               found._tag === "Some" ? found.value : reading
             )
-            const lines = next === undefined || next === reading ? [] : eventsBetween(reading, next)
+            const lines = next === undefined || next === reading ? [] : eventsBetween(actor.role, reading, next)
             const heartbeat = lines.length === 0 && now - sentAt >= heartbeatMs ? [": \n\n"] : lines
             yield* Ref.set(progress, {
               reading: next,

@@ -2,21 +2,29 @@
 import { Cache, Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"
+import { connectionKinds } from "../../domain/register/Register.ts"
+import type { Role } from "../../domain/staff/Staff.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { Scheduler } from "../../platform/Scheduler.ts"
 import { iso, toDate, utcDay } from "../../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { ProviderCallLog } from "../integrations/ProviderCallLog.ts"
-import { type Scope, within } from "../../store/OperatorScope.ts"
+import { type Scope, withinReport } from "../../store/OperatorScope.ts"
+import { rolesFor } from "../../office/Authorisation.ts"
 import type { ChangedKind, Overview } from "../../contract/figures/OverviewResource.ts"
 
-/** An overview, its JSON, and a mark for each kind of list that differs when something of it has changed. */
+/** An overview, and a mark for each kind of list that differs when something of it has changed. */
 export interface Reading {
   readonly overview: Overview
-  readonly text: string
   readonly marks: { readonly [kind in ChangedKind]: string }
 }
+
+const seesCases = rolesFor("case.list")
+
+/** An overview as a role sees it: who does not work on cases does not learn that there is one. */
+export const overviewFor = (role: Role, overview: Overview): Overview =>
+  seesCases.includes(role) ? overview : { ...overview, open_cases: null }
 
 const timeToLive = "2 seconds"
 
@@ -57,6 +65,8 @@ const CountRow = Schema.Struct({
   openForTwoDays: Schema.Number,
   alerts: Schema.Number,
   unassigned: Schema.Number,
+  cases: Schema.Number,
+  unassignedCases: Schema.Number,
   newestAlert: Schema.NullOr(Schema.Number),
   newestDelivery: Schema.NullOr(Schema.Number)
 })
@@ -72,6 +82,12 @@ const webhookRows = rowsOf(Schema.Struct({
   late: Schema.Boolean,
   undelivered: Schema.Number,
   since: Schema.NullOr(Instant)
+}))
+const registerRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  operator_id: Schema.Number,
+  kind: Schema.Literals(connectionKinds),
+  since: Instant
 }))
 const markRows = rowsOf(Schema.Struct({ noun: Schema.String, id: Schema.Number }))
 const providerRows = rowsOf(Schema.Struct({ id: Schema.Number, slug: Schema.String, name: Schema.String }))
@@ -112,6 +128,8 @@ export class Overviews extends Context.Service<Overviews, {
       const scheduler = yield* Scheduler
       const calls = yield* ProviderCallLog
 
+      // Kept: readings, providers. How the operators of a set stand, 64 sets; calls of providers that failed. Several nodes: its own: read again
+      // after 2 s, the providers after 15 s.
       const providers = yield* Cache.make({
         capacity: 1,
         timeToLive: providersKeptFor,
@@ -134,7 +152,7 @@ export class Overviews extends Context.Service<Overviews, {
           }).pipe(orTryAgain, Effect.uninterruptible)
       })
 
-      const conditionsOf = (scope: Scope, column: string) => sql.and([sql`true`, ...within(sql, scope, column)])
+      const conditionsOf = (scope: Scope, column: string) => sql.and([sql`true`, ...withinReport(sql, scope, column)])
 
       const money = Effect.fnUntraced(function*(scope: Scope, now: number) {
         const today = Math.floor(now / stepMs.day) * stepMs.day
@@ -185,16 +203,23 @@ export class Overviews extends Context.Service<Overviews, {
           const of = sums.filter((row) => row.isToday && row.currency === currency)
           const total = (field: "bets" | "wins" | "deposits" | "withdrawals") =>
             of.reduce((sum, row) => sum + row[field], 0)
-          const before = operators.map(sameTimeOf)
+          // an operator of this week has no figure of the last one: the others are compared among themselves
+          const compared = operators.flatMap((operator) => {
+            const before = sameTimeOf(operator)
+            return before === null ? [] : [{ operator, before }]
+          })
+          const ggrOf = (operator: number) =>
+            of.filter((row) => row.operator === operator).reduce((sum, { bets, wins }) => sum + bets - wins, 0)
+          const isCompared = compared.length > 0
           return {
             currency,
             bets: total("bets"),
             wins: total("wins"),
             ggr: total("bets") - total("wins"),
-            ggr_last_week: before.reduce<number | null>(
-              (sum, one) => sum === null || one === null ? null : sum + one,
-              0
-            ),
+            ggr_last_week: isCompared ? compared.reduce((sum, { before }) => sum + before, 0) : null,
+            ggr_compared: isCompared ? compared.reduce((sum, { operator }) => sum + ggrOf(operator), 0) : null,
+            operators: operators.length,
+            operators_compared: compared.length,
             deposits: total("deposits"),
             withdrawals: total("withdrawals")
           }
@@ -219,6 +244,7 @@ export class Overviews extends Context.Service<Overviews, {
             (SELECT count(*) FROM (SELECT FROM stale_rounds WHERE ${operators}
               AND opened_at <= ${toDate(now - 2 * stepMs.day)} LIMIT ${maxOpenRounds}) s)::float8 AS "openForTwoDays",
             a.alerts::float8 AS alerts, a.unassigned::float8 AS unassigned,
+            c.cases::float8 AS cases, c.unassigned::float8 AS "unassignedCases",
             (SELECT id FROM compliance_alerts WHERE ${operators} ORDER BY created_at DESC, id DESC LIMIT 1)::float8
               AS "newestAlert",
             (SELECT d.id FROM webhook_endpoints e CROSS JOIN LATERAL (SELECT id, created_at FROM webhook_deliveries
@@ -229,7 +255,8 @@ export class Overviews extends Context.Service<Overviews, {
             SELECT assigned_to FROM compliance_alerts WHERE ${operators} AND status <> 'closed' LIMIT ${
             maxAlerts + 1
           }) open
-          ) a`
+          ) a, (SELECT count(*) AS cases, count(*) FILTER (WHERE assigned_to IS NULL) AS unassigned FROM (
+            SELECT assigned_to FROM cases WHERE ${operators} AND status <> 'closed' LIMIT ${maxAlerts + 1}) open) c`
         )
       }
 
@@ -264,6 +291,16 @@ export class Overviews extends Context.Service<Overviews, {
             ORDER BY f.failed DESC, f.id`
         )
 
+      /** Registers whose newest question had no answer. */
+      const registers = (scope: Scope) =>
+        registerRows(
+          sql`SELECT r.id, r.operator_id, r.kind, l.at AS since FROM register_connections r
+            CROSS JOIN LATERAL (SELECT verdict, asked_at AS at FROM register_checks c
+              WHERE c.operator_id = r.operator_id AND c.kind = r.kind ORDER BY asked_at DESC, id DESC LIMIT 1) l
+            WHERE ${conditionsOf(scope, "r.operator_id")} AND r.active AND l.verdict = 'unavailable'
+            ORDER BY r.id LIMIT ${maxWebhooks}`
+        )
+
       /** The newest audit line of each action after which lists are read again. */
       const marks = Effect.map(
         markRows(
@@ -295,6 +332,7 @@ export class Overviews extends Context.Service<Overviews, {
         const [counted] = yield* counts(scope, now)
         const waiting = yield* pending(scope)
         const failing = yield* webhooks(scope, now)
+        const silent = yield* registers(scope)
         const markOf = yield* marks
         const { failing: failingJobs, mark: jobMark } = yield* jobs(now)
         const failingProviders = yield* Cache.get(providers, "all")
@@ -321,13 +359,18 @@ export class Overviews extends Context.Service<Overviews, {
             unassigned: counted?.unassigned ?? 0,
             is_lower_bound: (counted?.alerts ?? 0) > maxAlerts
           },
+          open_cases: {
+            count: Math.min(counted?.cases ?? 0, maxAlerts),
+            unassigned: counted?.unassignedCases ?? 0,
+            is_lower_bound: (counted?.cases ?? 0) > maxAlerts
+          },
+          silent_registers: silent.map(({ since, ...one }) => ({ ...one, since: iso(since) })),
           failing_webhooks: failing.map((one) => ({ ...one, since: one.since === null ? null : iso(one.since) })),
           failing_jobs: failingJobs,
           failing_providers: failingProviders
         }
         return {
           overview,
-          text: JSON.stringify(overview),
           marks: {
             payments: JSON.stringify([waiting, counted?.deposits, counted?.withdrawals, markOf("payment")]),
             alerts: JSON.stringify([counted?.alerts, counted?.newestAlert, markOf("alert")]),

@@ -69,12 +69,16 @@ export type IssueRefusal = Invalid | Refusal<"PLAYER_RESTRICTED"> | ActorRefusal
 const dayMs = 86_400_000
 
 const notFound = refuse("NOT_FOUND", "There are no such free rounds.")
-const noRounds = refuse("BONUS_INVALID", "There are no free rounds in this game: its provider's protocol has none.", {
-  reason: "not_offered"
-})
+const noRounds = refuse(
+  "BONUS_INVALID",
+  "This game has no free rounds: its provider's protocol does not support them.",
+  {
+    reason: "not_offered"
+  }
+)
 
 const refusedByVendor = vendorRefusal((word): Invalid =>
-  refuse("BONUS_INVALID", "The vendor refuses.", { reason: "vendor", vendor: word })
+  refuse("BONUS_INVALID", "The vendor refused the request.", { reason: "vendor", vendor: word })
 )
 
 /** After the vendor was asked without an idempotency key: the next request has another reference, and might be a second grant. */
@@ -154,11 +158,11 @@ export class FreeRounds extends Context.Service<FreeRounds, {
       })
 
       /** Capabilities of a game's vendor, and its client. */
-      const vendorOf = Effect.fnUntraced(function*(game: Game | undefined) {
+      const vendorOf = Effect.fnUntraced(function*(game: Game | undefined, operatorId: number) {
         if (game === undefined || game.original !== null || game.provider.protocol === "pitboss") {
           return yield* Effect.fail(noRounds)
         }
-        const { outbound, tools } = yield* Effect.mapError(vendors.find(game.provider.id), settingsUnusable)
+        const { outbound, tools } = yield* Effect.mapError(vendors.find(game.provider.id, operatorId), settingsUnusable)
         const freeRounds: Outbound["freeRounds"] = outbound.freeRounds
         return freeRounds === undefined ? yield* Effect.fail(noRounds) : { freeRounds, tools }
       })
@@ -238,7 +242,7 @@ export class FreeRounds extends Context.Service<FreeRounds, {
           const refusal = refuseFreeRounds(player, now)
           if (refusal !== undefined) return yield* Effect.fail(refusal)
           const game = yield* games.get(request.gameId)
-          const { freeRounds, tools } = yield* vendorOf(game)
+          const { freeRounds, tools } = yield* vendorOf(game, player.operatorId)
           const { country, currency, language } = player
           const claim = answering?.claim
           const row = yield* begin(
@@ -305,9 +309,9 @@ export class FreeRounds extends Context.Service<FreeRounds, {
           if (!isOwn) return yield* Effect.fail(notFound)
           if (found.status === "cancelled") return shown(found)
           if (found.status === "finished") {
-            return yield* Effect.fail(refuse("BONUS_INVALID", "The free rounds are over.", { reason: "finished" }))
+            return yield* Effect.fail(refuse("BONUS_INVALID", "The free rounds have ended.", { reason: "finished" }))
           }
-          const { freeRounds, tools } = yield* vendorOf(yield* games.find(found.game_id))
+          const { freeRounds, tools } = yield* vendorOf(yield* games.find(found.game_id), found.operator_id)
           const reference = found.vendor_reference ?? found.reference
           yield* freeRounds.cancel(reference, refs.playerRef(found.provider_id, found.player_id), tools).pipe(
             Effect.mapError(refusedByVendor)

@@ -89,6 +89,8 @@ export class Games extends Context.Service<Games, {
     Games,
     Effect.gen(function*() {
       const sql = yield* ServingClient
+      // Kept: byId, byExternalId, generation, refreshing, seen. Games and providers. Several nodes: a fingerprint is read every second; changed rows
+      // are read again: within 2 s.
       const byId = new RecentMap<number, Game>(remembered)
       const byExternalId = new RecentMap<string, Game>(remembered)
       /** Incremented by every refresh; a read begun under an earlier generation is not cached. */

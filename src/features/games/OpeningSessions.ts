@@ -21,7 +21,7 @@ export interface OpeningLaunch {
 
 const stillOpening = refuse(
   "TRY_AGAIN",
-  "The launch of this session is not answered yet. Send the same request again.",
+  "The vendor has not yet answered the launch of this session. Send the same request again.",
   { retry: "same_request" }
 )
 
@@ -36,6 +36,8 @@ export class OpeningSessions extends Context.Service<OpeningSessions, {
   readonly refuse: (player: Player, actions: ReadonlyArray<Action>, now: number) => Refusal<"TRY_AGAIN"> | undefined
 }>()("pitboss/games/OpeningSessions") {
   static readonly layer = Layer.sync(OpeningSessions, () => {
+    // Kept: exchangedBySession. Sessions of launches that their vendor has not answered. Several nodes: bets wait on the node that asks, the
+    // player's; a node that the player moves to meanwhile does not make them wait.
     const exchangedBySession = new Map<number, Array<BetSession>>()
     const isOpening = ({ id }: { readonly id: number }): boolean => exchangedBySession.has(id)
     const refuseBet = (player: Player, { providerId, session, transactionId }: Bet, now: number) => {

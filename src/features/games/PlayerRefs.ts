@@ -45,6 +45,7 @@ export class PlayerRefs extends Context.Service<PlayerRefs, {
         Effect.map(kept(purpose, subkeyBytes(masterKey, purpose)), (bytes) => Crypto.createSecretKey(bytes))
       const tagKey = yield* keyOf("player-ref-tag")
       const maskKey = yield* keyOf("player-ref-mask")
+      // Kept: read, made. Player references that were read and made. Several nodes: a matter of the key: the same everywhere.
       const read = new RecentMap<string, Named>(remembered)
       const made = new WeakMap<Named, string>()
 

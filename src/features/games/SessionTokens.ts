@@ -72,6 +72,8 @@ export class SessionTokens extends Context.Service<SessionTokens, {
     SessionTokens,
     Effect.map(Settings, (settings) => {
       const { current, previous } = tokenKeys(settings, "wallet-session")
+      // Kept: verified. Session tokens that were verified. Several nodes: a matter of the key: the same everywhere; whether the session has ended
+      // says the player.
       const verified = new RecentMap<string, WalletSession>(remembered)
       const tagOf = (keys: TokenKeys, payload: Buffer): Buffer =>
         Crypto.createHmac("sha256", keys.tag).update(payload).digest().subarray(0, macBytes)

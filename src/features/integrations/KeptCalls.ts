@@ -176,6 +176,8 @@ export class KeptCalls extends Context.Service<KeptCalls, {
         const ids = yield* Ids
         const actors = yield* PlayerActors
         const forwarder = yield* Forwarder
+        // Kept: fork, turn, waiting, writing. Refused and replayed calls that are not written yet: a second's, 2,000 at most. Several nodes: its own;
+        // who reads has all nodes write theirs first; those of a node that is killed are lost.
         const fork = yield* FiberSet.makeRuntime<never>()
         // apart: whoever makes up ids without end would push out the windows of operators
         const ofOperators = makeRefusalBudget()
@@ -245,7 +247,7 @@ export class KeptCalls extends Context.Service<KeptCalls, {
             if (now - (batch[0]?.call.at ?? now) < giveUpMs) return
             writing = undefined
             counts.unwritten += batch.length
-            yield* Effect.annotateLogs(Effect.logWarning("refused calls not kept"), {
+            yield* Effect.annotateLogs(Effect.logWarning("provider calls that moved no money were not stored"), {
               calls: batch.length,
               reason: describeSqlError(error)
             })

@@ -17,8 +17,8 @@ const ProviderCall = Schema.Struct({
   method: Schema.String,
   /** The player's reference; null when unknown. */
   player: Schema.NullOr(Schema.String),
-  /** Of its first message, as the provider names it; a node of an earlier version leaves it out. */
-  transaction: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  /** Of its first message, as the provider names it. */
+  transaction: Schema.NullOr(Schema.String),
   round: Schema.NullOr(Schema.String),
   /** As the vendor wrote it, with its sign; null where the call has none. */
   amount: Schema.NullOr(Schema.String),
@@ -96,6 +96,7 @@ export class ProviderCallLog extends Context.Service<ProviderCallLog, {
     ProviderCallLog,
     Effect.gen(function*() {
       const forwarder = yield* Forwarder
+      // Kept: rings. The last calls of vendors. Several nodes: its own; who asks is told those of all nodes.
       // as many rings as there are providers, which staff make
       const rings = new Map<number, RingBuffer>()
 

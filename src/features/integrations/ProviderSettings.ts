@@ -1,5 +1,6 @@
 /** Settings of providers that speak a vendor's protocol: a part that may be shown, and a sealed one. */
 import { Context, Effect, Schema } from "effect"
+import { dividedSettings, type SettingsObject } from "../../office/OutgoingSettings.ts"
 import { Secrets, type SecretUnreadable } from "../../platform/Secrets.ts"
 import type { AnyProtocol, Bound } from "../../protocols/Protocol.ts"
 import { protocols } from "../../protocols/Protocols.ts"
@@ -11,9 +12,6 @@ export const ownProtocol = "pitboss"
 export const ProviderProtocols = Context.Reference<ReadonlyArray<AnyProtocol>>("pitboss/providers/ProviderProtocols", {
   defaultValue: () => protocols
 })
-
-/** Settings by name, as they were given. */
-export type SettingsObject = { readonly [name: string]: unknown }
 
 /** Columns of `providers` that hold a provider's protocol and its settings. */
 export const ProtocolColumns = {
@@ -61,13 +59,12 @@ export const makeProviderSettings = Effect.gen(function*() {
 
   /** The part of the settings that may be shown, and the other one as it is stored; null where there is nothing secret. */
   const divide = (providerId: number, protocol: AnyProtocol, settings: SettingsObject) => {
-    const isSecret = ([name]: readonly [string, unknown]) => protocol.secrets.includes(name)
-    const secret = Object.entries(settings).filter(isSecret)
+    const { secret, shown } = dividedSettings(protocol.secrets, settings)
     return {
-      settings: Object.fromEntries(Object.entries(settings).filter((entry) => !isSecret(entry))),
-      settings_sealed: secret.length === 0
+      settings: shown,
+      settings_sealed: Object.keys(secret).length === 0
         ? null
-        : secrets.seal(settingsPurpose(providerId), JSON.stringify(Object.fromEntries(secret)))
+        : secrets.seal(settingsPurpose(providerId), JSON.stringify(secret))
     }
   }
 

@@ -45,6 +45,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
       const guarded = { allowInsecure, connections: maxInFlightPerHost }
       const forAnswers = yield* makeGuardedClient({ ...guarded, maxAnswerBytes })
       const forLists = yield* makeGuardedClient({ ...guarded, maxAnswerBytes: maxListBytes })
+      // Kept: inFlight, total. Requests to vendors under way. Several nodes: its own: a vendor meets at most the bound times the nodes.
       const inFlight = new Map<string, number>()
       let total = 0
 
@@ -89,7 +90,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
           return yield* Effect.fail(vendorUnavailable("target_refused"))
         }
         const { host } = new URL(url)
-        if (!begin(host)) return yield* Effect.fail(vendorUnavailable("too many calls are under way"))
+        if (!begin(host)) return yield* Effect.fail(vendorUnavailable("too many calls to the vendor are running"))
         const { "content-type": contentType = "application/json", ...others } = headers
         const request = method === "GET"
           ? HttpClientRequest.get(url, { headers: others })
@@ -102,7 +103,7 @@ export class VendorHttp extends Context.Service<VendorHttp, {
         const exit = yield* Fiber.await(running)
         return Exit.isSuccess(exit) || !Exit.hasInterrupts(exit)
           ? yield* exit
-          : yield* Effect.fail(vendorUnavailable("the service is going down"))
+          : yield* Effect.fail(vendorUnavailable("the service is shutting down"))
       })
 
       return VendorHttp.of({ send })

@@ -8,7 +8,7 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { makeProviderSettings, ProtocolColumns } from "./ProviderSettings.ts"
 import { VendorHttp } from "./VendorHttp.ts"
 
-const rows = rowsOf(Schema.Struct(ProtocolColumns))
+const rows = rowsOf(Schema.Struct({ ...ProtocolColumns, isSandbox: Schema.Boolean }))
 
 export interface Vendor {
   readonly protocol: string
@@ -22,17 +22,21 @@ const noVendor = refuse(
   { reason: "own_protocol" }
 )
 
-const unusable = refuse("INVALID_REQUEST", "The provider's settings cannot be used. Give all of them anew.", {
+const unusable = refuse("INVALID_REQUEST", "The provider's settings cannot be used. Set all of them again.", {
   reason: "settings_unusable"
 })
 
-/** A version 4 UUID of 16 random bytes. */
-const uuidOf = (bytes: Uint8Array): string => {
-  const digits = Buffer.from(bytes)
-  digits.writeUInt8((digits.readUInt8(6) & 0x0f) | 0x40, 6)
-  digits.writeUInt8((digits.readUInt8(8) & 0x3f) | 0x80, 8)
-  return digits.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5")
-}
+/** A vendor that a sandbox's players meet: it can what the real one can, and nobody is called. */
+const simulatedOutbound = ({ freeRounds }: Outbound): Outbound => ({
+  launch: ({ gameId }) => Effect.succeed(`https://game.invalid/${encodeURIComponent(gameId)}`),
+  ...(freeRounds === undefined ? {} : {
+    freeRounds: {
+      ...freeRounds,
+      issue: ({ reference }) => Effect.succeed(`simulated-${reference}`),
+      cancel: () => Effect.void
+    }
+  })
+})
 
 /** Refusal for a failed call to a vendor: retryable, or final with the given refusal. */
 export const vendorRefusal =
@@ -46,8 +50,11 @@ export const vendorRefusal =
       })
 
 export class Vendors extends Context.Service<Vendors, {
-  /** The vendor of a provider by its id. */
-  readonly find: (providerId: number) => Effect.Effect<Vendor, Refusal<"INVALID_REQUEST" | "NOT_FOUND" | "TRY_AGAIN">>
+  /** The vendor of a provider by its id, as an operator's player needs it; null: as the provider itself does. Of a sandbox it is simulated. */
+  readonly find: (
+    providerId: number,
+    operatorId: number | null
+  ) => Effect.Effect<Vendor, Refusal<"INVALID_REQUEST" | "NOT_FOUND" | "TRY_AGAIN">>
 }>()("pitboss/integrations/Vendors") {
   static readonly layer = Layer.effect(
     Vendors,
@@ -59,13 +66,15 @@ export class Vendors extends Context.Service<Vendors, {
       const { send } = yield* VendorHttp
       const tools: VendorTools = {
         send,
-        uuid: () => uuidOf(entropy.bytes(16)),
+        uuid: entropy.uuid,
         now: () => clock.currentTimeMillisUnsafe()
       }
 
-      const find = Effect.fn("Vendors.find")(function*(providerId: number) {
+      const find = Effect.fn("Vendors.find")(function*(providerId: number, operatorId: number | null) {
         const row = yield* orTryAgain(oneOf(rows(
-          sql`SELECT id, protocol, settings, settings_sealed FROM providers WHERE id = ${providerId}`
+          sql`SELECT id, protocol, settings, settings_sealed,
+              EXISTS (SELECT FROM operators WHERE id = ${operatorId}::float8::bigint AND is_sandbox) AS "isSandbox"
+            FROM providers WHERE id = ${providerId}`
         )))
         if (row === undefined) return yield* Effect.fail(refuse("NOT_FOUND", "There is no such provider."))
         const bound = yield* settings.bind(row).pipe(
@@ -78,7 +87,8 @@ export class Vendors extends Context.Service<Vendors, {
           Effect.mapError(() => unusable)
         )
         if (bound === undefined) return yield* Effect.fail(noVendor)
-        return { protocol: row.protocol, outbound: bound.outbound, tools } satisfies Vendor
+        const outbound = row.isSandbox ? simulatedOutbound(bound.outbound) : bound.outbound
+        return { protocol: row.protocol, outbound, tools } satisfies Vendor
       })
 
       return Vendors.of({ find })

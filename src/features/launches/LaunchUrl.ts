@@ -1,8 +1,8 @@
+/** Launch URL: the provider's URL for the mode with `{token}`, `{game}` (the provider's game id) and `{mode}` filled in. */
 import type { Game } from "../games/Game.ts"
 
 /**
- * Launch URL: the provider's URL for the mode with `{token}`, `{game}` (the provider's game id) and `{mode}` filled in. Null for originals, which are
- * played here, and for a provider without a URL for the mode. A URL with `{mode}` serves demo play too.
+ * Null for originals, which are played here, and for a provider without a URL for the mode. A URL with `{mode}` serves demo play too.
  */
 export const launchUrl = (game: Game, mode: "real" | "demo", token: string): string | null => {
   if (game.original !== null) return null

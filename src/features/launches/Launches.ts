@@ -13,6 +13,9 @@ import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import type { Step } from "../../domain/state/Decision.ts"
 import { ownProtocol } from "../integrations/ProviderSettings.ts"
 import type { Game } from "../games/Game.ts"
+import type { Operator } from "../../domain/state/Operator.ts"
+import { type AskedRegisters, nobodyAsked } from "../../domain/player/RegisterAdmission.ts"
+import { Registers } from "../registers/Registers.ts"
 import { Games } from "../games/Games.ts"
 import { launchUrl } from "./LaunchUrl.ts"
 import { type OpeningLaunch, OpeningSessions } from "../games/OpeningSessions.ts"
@@ -73,7 +76,7 @@ export class Launches extends Context.Service<Launches, {
    * to be looked up, or its vendor asked.
    */
   readonly startLaunch: (
-    operatorId: number,
+    operator: Operator,
     playerId: number,
     gameId: number,
     request: LaunchRequest,
@@ -85,6 +88,7 @@ export class Launches extends Context.Service<Launches, {
     Launches,
     Effect.gen(function*() {
       const actors = yield* PlayerActors
+      const registers = yield* Registers
       const games = yield* Games
       const sessions = yield* SessionTokens
       const vendors = yield* VendorLaunches
@@ -96,9 +100,10 @@ export class Launches extends Context.Service<Launches, {
       const opening = (
         game: Game,
         request: LaunchRequest,
+        asked: AskedRegisters,
         address: (sessionToken: string, session: BetSession) => string | null
       ) => {
-        const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id })
+        const open = launchStep({ ...request, gameId: game.id, providerId: game.provider.id }, asked)
         const step: Step<LaunchedGame, LaunchRefusal> = (player, context) => {
           const decision = open(player, context)
           if (decision._tag !== "Accept") return decision
@@ -127,8 +132,8 @@ export class Launches extends Context.Service<Launches, {
         return step
       }
 
-      const openingHere = (game: Game, request: LaunchRequest) =>
-        opening(game, request, (token) => launchUrl(game, request.mode, token))
+      const openingHere = (game: Game, request: LaunchRequest, asked: AskedRegisters) =>
+        opening(game, request, asked, (token) => launchUrl(game, request.mode, token))
 
       const endSessionAnywhere = (yield* RemoteCommands).define({
         name: "session.end",
@@ -188,7 +193,8 @@ export class Launches extends Context.Service<Launches, {
           playerId: number,
           game: Game,
           request: LaunchRequest,
-          answering: KeyedReply<LaunchedGame>
+          answering: KeyedReply<LaunchedGame>,
+          asked: AskedRegisters
         ) {
           const { claim, render } = answering
           if (request.mode === "demo") {
@@ -198,13 +204,13 @@ export class Launches extends Context.Service<Launches, {
             return yield* openSession(
               operatorId,
               playerId,
-              storingReply(opening(game, request, () => address), claim, render),
+              storingReply(opening(game, request, asked, () => address), claim, render),
               answering
             )
           }
           // the vendor may call as soon as it knows the token: the session is there before it is asked, and bets wait for its answer
           const launch = openings.begin()
-          const step = opening(game, request, (_, session) => {
+          const step = opening(game, request, asked, (_, session) => {
             launch.add(session)
             return null
           })
@@ -242,7 +248,8 @@ export class Launches extends Context.Service<Launches, {
         playerId: number,
         gameId: number,
         request: LaunchRequest,
-        known: KnownGame
+        known: KnownGame,
+        asked: AskedRegisters
       ): PlayerCommand<LaunchedGame, LaunchRefusal> | AtVendor | Lacking<KnownGame, GameRefusal> => {
         const warm = games.findUnsafe(gameId)
         const game = warm?.active === true ? warm : known.game
@@ -251,31 +258,36 @@ export class Launches extends Context.Service<Launches, {
         }
         return isOfVendor(game)
           ? { _tag: "AtVendor", game }
-          : { operatorId, playerId, step: openingHere(game, request), isNameless: true }
+          : { operatorId, playerId, step: openingHere(game, request, asked), isNameless: true }
       }
 
       const launch: Launches["Service"]["launch"] = Effect.fn("Launches.launch")(
-        function*(operatorId, playerId, gameId, request, answering) {
-          const plan = yield* planned(
-            noGame,
-            (known: KnownGame) => planLaunch(operatorId, playerId, gameId, request, known)
+        (operatorId, playerId, gameId, request, answering) =>
+          registers.through(
+            playerId,
+            "play",
+            Effect.fnUntraced(function*(asked) {
+              const plan = yield* planned(
+                noGame,
+                (known: KnownGame) => planLaunch(operatorId, playerId, gameId, request, known, asked)
+              )
+              return yield* "game" in plan
+                ? launchAtVendor(operatorId, playerId, plan.game, request, answering, asked)
+                : runCommand(actors, plan, answering)
+            })
           )
-          return yield* "game" in plan
-            ? launchAtVendor(operatorId, playerId, plan.game, request, answering)
-            : runCommand(actors, plan, answering)
-        }
       )
 
       const startLaunch: Launches["Service"]["startLaunch"] = (
-        operatorId,
+        operator,
         playerId,
         gameId,
         request,
         accepted,
         done
       ) => {
-        const plan = planLaunch(operatorId, playerId, gameId, request, noGame)
-        if ("_tag" in plan) return false
+        const plan = planLaunch(operator.id, playerId, gameId, request, noGame, nobodyAsked)
+        if ("_tag" in plan || request.mode === "real" && registers.mayAsk(operator, playerId, "play")) return false
         startCommand(actors, plan, accepted, done)
         return true
       }

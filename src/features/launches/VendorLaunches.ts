@@ -16,7 +16,7 @@ export interface LaunchRequest {
 }
 
 const refusedByVendor = vendorRefusal((word) =>
-  refuse("GAME_UNAVAILABLE", "The game cannot be opened: its vendor refuses.", { vendor: word })
+  refuse("GAME_UNAVAILABLE", "The game cannot be opened: its vendor refused the launch.", { vendor: word })
 )
 
 /** An operator cannot repair settings of a provider. */
@@ -48,7 +48,10 @@ export class VendorLaunches extends Context.Service<VendorLaunches, {
 
       const address: VendorLaunches["Service"]["address"] = Effect.fn("VendorLaunches.address")(
         function*(game, player, request, token) {
-          const { outbound, tools } = yield* Effect.mapError(vendors.find(game.provider.id), settingsUnusable)
+          const { outbound, tools } = yield* Effect.mapError(
+            vendors.find(game.provider.id, player.operatorId),
+            settingsUnusable
+          )
           const profile = yield* profiles.find(player.id)
           const { country, currency, language } = player
           const address = yield* outbound.launch({

@@ -4,22 +4,33 @@
  * The statements (LedgerInvariants.ts) share no code with the journal whose rows they check, so that a defect there cannot hide here. They read a
  * snapshot in two sessions, block no writer, and use two processors at most.
  */
-import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
+import { Clock, Context, Effect, Equal, Layer, Metric, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ChainKey } from "../../chain/Chain.ts"
 import { ChainCheck } from "../../chain/ChainCheck.ts"
 import { type LedgerEnds, RememberedEnds } from "../../chain/Ends.ts"
-import { walkChain } from "../../chain/ChainWalk.ts"
+import { startAfter, walkChain } from "../../chain/ChainWalk.ts"
 import { endLine, ExportWriter, headLine } from "../../chain/ExportLines.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { ReportClient } from "../../platform/Database.ts"
+import { Entropy } from "../../platform/Entropy.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
+import { iso } from "../../platform/Time.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { type LedgerInvariant, maxViolations, type Violation } from "./LedgerInvariant.ts"
-import { chainInvariants, countUnlinked } from "./ChainInvariants.ts"
-import { forOperator, ledgerInvariants } from "./LedgerInvariants.ts"
+import {
+  inScope,
+  type LedgerInvariant,
+  maxViolations,
+  type VerificationScope,
+  type Violation
+} from "./LedgerInvariant.ts"
+import { chainInvariants, countUnlinked, rowSums } from "./ChainInvariants.ts"
+import { ledgerInvariants } from "./LedgerInvariants.ts"
 import { findWrongOutcomes, originalInvariants } from "./OriginalsAudit.ts"
+import { registerInvariants } from "./RegisterInvariants.ts"
 import { reportInvariants } from "./ReportInvariants.ts"
+import { transactionInvariants } from "./TransactionInvariants.ts"
+import { auditUpTo, forgetVerified, keepVerified, readVerified } from "./VerifiedLedger.ts"
 
 export interface LedgerReport {
   readonly players: number
@@ -32,7 +43,21 @@ export interface LedgerReport {
   readonly seals: number
   /** The hash of the last seal; null before the first. */
   readonly last_seal_hash: string | null
+  /** The seal after which it verified, and when that was made, ISO; null where it verified everything. */
+  readonly after_seal: number | null
+  readonly since: string | null
 }
+
+const violationsFound = Metric.gauge("ledger_violations", {
+  description: "Violations found by the last verification of all ledgers at this process"
+})
+const verifiedAt = Metric.gauge("ledger_verified_timestamp_seconds", {
+  description: "Time of the last verification of all ledgers at this process, Unix time"
+})
+const whollyVerifiedAt = Metric.gauge("ledger_wholly_verified_timestamp_seconds", {
+  description:
+    "Time of the last sound verification of everything, as the last verification at this process knew it, Unix time"
+})
 
 const violationRows = rowsOf(Schema.Struct({
   rule: Schema.String,
@@ -42,20 +67,28 @@ const violationRows = rowsOf(Schema.Struct({
 }))
 const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 const snapshotRows = rowsOf(Schema.Struct({ snapshot: Schema.String }))
+const RowSum = Schema.Struct({ sum: Schema.String, rows: Schema.Number })
+type RowSum = typeof RowSum.Type
+const sumRows = rowsOf(RowSum)
 const countRows = rowsOf(Schema.Struct({ players: Schema.Number, entries: Schema.Number }))
 
 const invariants: ReadonlyArray<LedgerInvariant> = [
   ...ledgerInvariants,
+  ...transactionInvariants,
   ...originalInvariants,
   ...reportInvariants,
+  ...registerInvariants,
   ...chainInvariants
 ]
 
 /** The rules in the order in which their violations are reported. */
 const order = [...new Set(invariants.flatMap(({ rule }) => rule))]
 
+const rowAdded = "chain_row_added"
+const rowsAdded = invariants.filter(({ rule }) => rule === rowAdded)
+
 /** The violations of an invariant: of each rule the first hundred. */
-const statementOf = ({ rule, statement }: LedgerInvariant): string =>
+const statementOf = ({ rule }: LedgerInvariant, statement: string): string =>
   typeof rule === "string"
     ? `SELECT '${rule}' AS rule, player_id, subject, message FROM (${statement}) found LIMIT ${maxViolations}`
     : `SELECT rule, player_id, subject, message
@@ -64,6 +97,16 @@ const statementOf = ({ rule, statement }: LedgerInvariant): string =>
 
 /** Plan types disabled while whole tables are read. */
 const jumps = ["indexscan", "indexonlyscan", "bitmapscan", "nestloop", "mergejoin"]
+
+/** And while what is new is: it is found by indexes, and its statements say where a key is to be looked up. */
+const loops = ["nestloop", "mergejoin"]
+
+const verifiedRecordChanged: Violation = {
+  rule: "verified_record_changed",
+  player_id: null,
+  subject: "ledger verification",
+  message: "the stored result of the last verification was changed since: everything was verified again"
+}
 
 /** Parts of the chain that are hashed before others get their turn: about a millisecond of work. */
 const partsPerSlice = 500
@@ -78,16 +121,19 @@ export const ExportPatience = Context.Reference<number>("pitboss/ledger/ExportPa
   defaultValue: () => 60_000
 })
 
-const notTaken = refuse("TRY_AGAIN", "The export was not read.")
+const notTaken = refuse("TRY_AGAIN", "The export was aborted: the client stopped reading.")
 
 const busy = refuse("TRY_AGAIN", "A verification of the ledger is running. Try again when it has ended.")
 
 export class LedgerAudit extends Context.Service<LedgerAudit, {
   /**
-   * Checks the ledgers of one operator or, with undefined, all. Takes as long as reading the tables a few times. One at a time: each
-   * takes two processors of PostgreSQL's to its end.
+   * Checks the ledgers of one operator or, with undefined, all. `everything` takes as long as reading the tables a few times; `new` goes on from the last
+   * sound verification of all ledgers. One at a time: each takes two processors of PostgreSQL's to its end.
    */
-  readonly verify: (operatorId: number | undefined) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
+  readonly verify: (
+    operatorId: number | undefined,
+    extent?: "everything" | "new"
+  ) => Effect.Effect<LedgerReport, Refusal<"TRY_AGAIN">>
   /**
    * The hash chain with its rows as JSON lines. Streamed with back-pressure and without a transaction, since rows of the chain are immutable. One at a
    * time, beside a verification; ends without its last line when the reader takes nothing for a while ({@link ExportPatience}).
@@ -98,8 +144,13 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
     LedgerAudit,
     Effect.gen(function*() {
       const sql = yield* ReportClient
+      // what is kept is written at the priority of other writes: a session that waits for a processor would hold locks that commits need
+      const writer = yield* SqlClient.SqlClient
+      const entropy = yield* Entropy
       const ends = yield* RememberedEnds
       const chainKey = yield* ChainKey
+      // Kept: turn, exportTurn. One verification at a time, for PostgreSQL's sake. Several nodes: its own: as many as nodes, each on its own
+      // connections.
       const turn = yield* Semaphore.make(1)
       // apart: an export lasts as long as its reader takes
       const exportTurn = yield* Semaphore.make(1)
@@ -110,10 +161,13 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
         SqlClient.BeginTransaction,
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
       )
-      const withoutBounds = Effect.gen(function*() {
-        // a session waits for the other in its transaction; `transaction_timeout` exists since PostgreSQL 17
-        yield* sql`SELECT set_config(name, '0', true) FROM pg_settings
+      // a session waits for the other in its transaction; `transaction_timeout` exists since PostgreSQL 17
+      const withoutBounds = (client: SqlClient.SqlClient) =>
+        client`SELECT set_config(name, '0', true) FROM pg_settings
           WHERE name IN ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
+      const forChecks = Effect.gen(function*() {
+        yield* withoutBounds(sql)
+        yield* sql`SET LOCAL jit = off`
         // hash tables in several batches, each within the processor's cache, are faster than one of all rows
         yield* sql`SET LOCAL work_mem = '8MB'`
       })
@@ -126,22 +180,30 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           onNone: () => Effect.succeed([])
         })
       )
-      /** Runs checks in a session of their own, beside the one that shared its snapshot. */
-      const inSnapshot = <A, E>(snapshot: string, checks: Effect.Effect<A, E>) =>
-        inTransaction(sql)(Effect.gen(function*() {
-          yield* Effect.mapError(sql.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`), () => notShared)
-          yield* withoutBounds
-          return yield* checks
-        })).pipe(
-          Effect.updateContext((context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
+      /** Runs an effect in a transaction of its own, beside the open one. */
+      const apart = <A, E>(client: SqlClient.SqlClient, effect: Effect.Effect<A, E>) =>
+        inTransaction(client)(effect).pipe(
+          Effect.updateContext((context: Context.Context<never>) =>
+            Context.omit(sql.transactionService, client.transactionService)(context)
+          )
+        )
+      const inSnapshot = <A, E>(client: SqlClient.SqlClient, snapshot: string, effect: Effect.Effect<A, E>) =>
+        apart(
+          client,
+          Effect.andThen(
+            Effect.mapError(client.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`), () => notShared),
+            effect
+          )
         )
 
       /** Verifies the hash chain and its rows. `remembered`: its ends, as this process has seen and written them. */
       const checkChain = Effect.fnUntraced(
-        function*(operatorId: number | undefined, remembered: LedgerEnds) {
-          const check = new ChainCheck()
+        function*({ operatorId, until }: VerificationScope, remembered: LedgerEnds, rows: "wrong" | "none") {
+          const begin = until === undefined ? undefined : yield* startAfter(sql, until.seal)
+          const check = new ChainCheck(begin?.start)
+          for (const { message, rule, subject } of begin?.broken ?? []) check.find(rule, subject, message)
           yield* walkChain(
-            { sql, operatorId, ...chainKey, onlyWrong: true },
+            { sql, operatorId, ...chainKey, rows, start: begin?.start },
             Effect.fnUntraced(function*(parts) {
               for (const [index, part] of parts.entries()) {
                 check.take(part)
@@ -153,80 +215,176 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           for (const { message, rule, subject } of yield* ends.compare(sql, remembered)) {
             check.find(rule, subject, message)
           }
+          if (until !== undefined && operatorId === undefined) {
+            const { lines, sum } = yield* auditUpTo(sql, chainKey.key, until.seal)
+            if (lines !== until.audit.lines || sum !== until.audit.sum) {
+              check.find(
+                lines < until.audit.lines ? "chain_row_removed" : "chain_row_added",
+                "audit log",
+                `has other lines than those verified and those in links since: ${lines} instead of ${until.audit.lines} of before`
+              )
+            }
+          }
           return check
         }
       )
 
-      const verifyAlone = Effect.fn("LedgerAudit.verify")(function*(operatorId: number | undefined) {
-        // takes an end that two persons have accepted on another node
-        yield* orTryAgain(ends.look)
-        const remembered = ends.current()
-        const waiting = invariants.map((invariant, index) => ({ invariant, index }))
-          .sort((one, other) => (other.invariant.seconds ?? 0) - (one.invariant.seconds ?? 0))
-        const violations = invariants.map((): ReadonlyArray<Violation> => [])
-        /** Checks, one after another, the invariants that no session has begun to check. */
-        const checkWaiting = Effect.gen(function*() {
-          // Whole tables are read from front to back and joined by hashes. The planner would rather follow an index, which
-          // means a jump for every entry of a table in another order, and it would go through one table once for every row of
-          // another where both grew since it last looked at them.
-          for (const way of jumps) yield* sql.unsafe(`SET LOCAL enable_${way} = off`)
-          for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-            violations[next.index] = yield* violationRows(
-              sql.unsafe(forOperator(statementOf(next.invariant), operatorId))
+      /** Finds rows by their keys, after statements that read whole tables. */
+      const withIndexes = <A, E>(effect: Effect.Effect<A, E>) =>
+        Effect.andThen(
+          Effect.forEach(jumps, (way) => sql.unsafe(`SET LOCAL enable_${way} = on`), { discard: true }),
+          effect
+        )
+
+      /** Keeps what was found for the next verification, or has it verify everything. */
+      const remember = Effect.fnUntraced(
+        function*(snapshot: string, report: LedgerReport, { operatorId, until }: VerificationScope, at: number) {
+          const { last_seal_hash: sealHash, not_yet_linked: unlinked, seals, violations } = report
+          if (violations.length > 0) return yield* apart(writer, forgetVerified(writer, chainKey.key, at))
+          if (operatorId !== undefined || unlinked > 0 || sealHash === null) return
+          const whollyAt = yield* inSnapshot(
+            writer,
+            snapshot,
+            Effect.andThen(
+              withoutBounds(writer),
+              keepVerified(writer, chainKey.key, { at, isWhole: until === undefined, seal: seals, sealHash })
             )
-          }
-        })
-        const checkHere = Effect.gen(function*() {
-          const counted = yield* countRows(sql.unsafe(
-            forOperator(
-              `SELECT (SELECT count(*) FROM accounts WHERE $operator)::float8 AS players,
-                (SELECT count(*) FROM ledger_entries WHERE $operator)::float8 AS entries`,
-              operatorId
-            )
-          ))
-          // read page by page, by indexes: before the statements that read whole tables
-          const wrongOutcomes = yield* findWrongOutcomes(sql, forOperator("$operator", operatorId))
-          const chained = yield* checkChain(operatorId, remembered)
-          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
-          yield* checkWaiting
-          return { counted, wrongOutcomes, chained, unlinked }
-        })
-        return yield* inTransaction(sql)(Effect.gen(function*() {
-          const shared = yield* shareSnapshot
-          yield* withoutBounds
-          const [{ chained, counted, unlinked, wrongOutcomes }] = yield* Effect.all(
-            [checkHere, ...shared.map(({ snapshot }) => inSnapshot(snapshot, checkWaiting))],
-            { concurrency: "unbounded" }
           )
-          return {
-            players: counted[0]?.players ?? 0,
-            entries: counted[0]?.entries ?? 0,
-            violations: [
-              ...violations.flat().sort((one, other) => order.indexOf(one.rule) - order.indexOf(other.rule)),
-              ...wrongOutcomes,
-              ...chained.findings.map(({ message, playerId, rule, subject }) => ({
-                rule,
-                player_id: playerId === null ? null : Number(playerId),
-                subject,
-                message
-              }))
-            ],
-            links: chained.links,
-            not_yet_linked: unlinked?.rows ?? 0,
-            seals: chained.seals,
-            last_seal_hash: chained.seals === 0 ? null : chained.lastHash
-          }
-        })).pipe(readOnly, orTryAgain)
+          yield* Metric.update(whollyVerifiedAt, whollyAt / 1000)
+        },
+        Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL REPEATABLE READ"),
+        // another node's verification was faster, or the database failed: the next one verifies more
+        Effect.catch((error) =>
+          Effect.annotateLogs(Effect.logWarning("ledger verification result was not stored"), { reason: error.message })
+        )
+      )
+
+      const verifyAlone = Effect.fn("LedgerAudit.verify")(
+        function*(operatorId: number | undefined, extent: "everything" | "new") {
+          // takes an end that two persons have accepted on another node
+          yield* orTryAgain(ends.look)
+          const remembered = ends.current()
+          const seed = new DataView(entropy.bytes(8).slice().buffer).getBigInt64(0)
+          const violations = new Map<LedgerInvariant, ReadonlyArray<Violation>>()
+          const check = Effect.fnUntraced(function*(invariant: LedgerInvariant, scope: VerificationScope) {
+            const text = scope.until === undefined || invariant.incremental === undefined
+              ? invariant.statement
+              : invariant.incremental
+            if (text === null) return
+            violations.set(invariant, yield* violationRows(sql.unsafe(inScope(statementOf(invariant, text), scope))))
+          })
+          const sums: { stored?: RowSum; linked?: RowSum } = {}
+          const addUp = Effect.fnUntraced(function*(side: "stored" | "linked") {
+            const [sum] = yield* sumRows(sql.unsafe(rowSums[side].replaceAll("$seed", `'${seed}'::bigint`)))
+            if (sum !== undefined) sums[side] = sum
+          })
+          /** Whether rows are compared with their links by sums, all at once. */
+          const isSummed = ({ operatorId, until }: VerificationScope) => operatorId === undefined && until === undefined
+          const waitingIn = (scope: VerificationScope) =>
+            [
+              ...invariants.flatMap((invariant) =>
+                isSummed(scope) && invariant.rule === rowAdded
+                  ? []
+                  : [{ seconds: invariant.seconds ?? 0, run: check(invariant, scope) }]
+              ),
+              ...isSummed(scope)
+                ? (["stored", "linked"] as const).map((side) => ({ seconds: 60, run: addUp(side) }))
+                : []
+            ].sort((one, other) => other.seconds - one.seconds)
+          /** Checks, one after another, the invariants that no session has begun to check. */
+          const checkWaiting = Effect.fnUntraced(
+            function*(scope: VerificationScope, waiting: ReturnType<typeof waitingIn>) {
+              // Whole tables are read from front to back and joined by hashes. The planner would rather follow an index, which
+              // means a jump for every entry of a table in another order, and it would go through one table once for every row of
+              // another where both grew since it last looked at them.
+              for (const way of scope.until === undefined ? jumps : loops) {
+                yield* sql.unsafe(`SET LOCAL enable_${way} = off`)
+              }
+              for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) yield* next.run
+            }
+          )
+          const checkHere = Effect.fnUntraced(
+            function*(scope: VerificationScope, waiting: ReturnType<typeof waitingIn>) {
+              const counted = yield* countRows(sql.unsafe(
+                inScope(
+                  scope.until === undefined
+                    ? `SELECT (SELECT count(*) FROM accounts WHERE $operator)::float8 AS players,
+                    (SELECT count(*) FROM ledger_entries WHERE $operator)::float8 AS entries`
+                    // each account is compared with its ledger
+                    : `SELECT count(*)::float8 AS players, coalesce(sum(entry_seq), 0)::float8 AS entries FROM accounts WHERE $operator`,
+                  scope
+                )
+              ))
+              // read page by page, by indexes: before the statements that read whole tables
+              const wrongOutcomes = yield* findWrongOutcomes(sql, scope)
+              const chained = yield* checkChain(scope, remembered, isSummed(scope) ? "none" : "wrong")
+              const [unlinked] = yield* unlinkedRows(sql.unsafe(inScope(countUnlinked, scope)))
+              yield* checkWaiting(scope, waiting)
+              return { counted, wrongOutcomes, chained, unlinked }
+            }
+          )
+          return yield* inTransaction(sql)(Effect.gen(function*() {
+            const at = yield* Clock.currentTimeMillis
+            const shared = yield* shareSnapshot
+            yield* forChecks
+            const verified = extent === "new" ? yield* readVerified(sql, chainKey.key) : { _tag: "Nothing" } as const
+            const scope = { operatorId, until: verified._tag === "Until" ? verified.until : undefined }
+            const waiting = waitingIn(scope)
+            const [{ chained: linked, counted, unlinked, wrongOutcomes }] = yield* Effect.all(
+              [
+                checkHere(scope, waiting),
+                ...shared.map(({ snapshot }) =>
+                  inSnapshot(sql, snapshot, Effect.andThen(forChecks, checkWaiting(scope, waiting)))
+                )
+              ],
+              { concurrency: "unbounded" }
+            )
+            const isEqual = !isSummed(scope) || Equal.equals(sums.stored, sums.linked)
+            // which rows it is takes a look-up for each
+            if (!isEqual) yield* Effect.forEach(rowsAdded, (invariant) => check(invariant, scope), { discard: true })
+            const chained = isEqual ? linked : yield* withIndexes(checkChain(scope, remembered, "wrong"))
+            const report: LedgerReport = {
+              players: counted[0]?.players ?? 0,
+              entries: counted[0]?.entries ?? 0,
+              violations: [
+                ...[...violations.values()].flat().sort((one, other) =>
+                  order.indexOf(one.rule) - order.indexOf(other.rule)
+                ),
+                ...wrongOutcomes,
+                ...chained.findings.map(({ message, playerId, rule, subject }) => ({
+                  rule,
+                  player_id: playerId === null ? null : Number(playerId),
+                  subject,
+                  message
+                })),
+                ...verified._tag === "Changed" ? [verifiedRecordChanged] : []
+              ],
+              links: chained.links,
+              not_yet_linked: unlinked?.rows ?? 0,
+              seals: chained.seals,
+              last_seal_hash: chained.seals === 0 ? null : chained.lastHash,
+              after_seal: scope.until?.seal ?? null,
+              since: verified._tag === "Until" ? iso(verified.sealedAt) : null
+            }
+            yield* Effect.forEach(shared, ({ snapshot }) => remember(snapshot, report, scope, at), { discard: true })
+            return report
+          })).pipe(readOnly, orTryAgain)
+        }
+      )
+
+      const tell = Effect.fnUntraced(function*(found: number) {
+        yield* Metric.update(violationsFound, found)
+        yield* Metric.update(verifiedAt, (yield* Clock.currentTimeMillis) / 1000)
       })
 
-      const verify: LedgerAudit["Service"]["verify"] = (operatorId) =>
+      const verify: LedgerAudit["Service"]["verify"] = (operatorId, extent = "everything") =>
         Effect.flatMap(
-          turn.withPermitsIfAvailable(1)(verifyAlone(operatorId)),
+          turn.withPermitsIfAvailable(1)(verifyAlone(operatorId, extent)),
           Option.match({
             onNone: () => Effect.fail(busy),
             onSome: Effect.succeed
           })
-        )
+        ).pipe(Effect.tap(({ violations }) => operatorId === undefined ? tell(violations.length) : Effect.void))
 
       const exportedTo = Effect.fnUntraced(function*(
         operatorId: number | undefined,
@@ -238,13 +396,14 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           { sql, operatorId, ...chainKey },
           (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
         )
+        const scope = { operatorId, until: undefined }
         const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {
           yield* sql`SET LOCAL statement_timeout = 0`
           const added = yield* Effect.forEach(
-            chainInvariants.filter(({ rule }) => rule === "chain_row_added"),
-            (invariant) => violationRows(sql.unsafe(forOperator(statementOf(invariant), operatorId)))
+            rowsAdded,
+            (invariant) => violationRows(sql.unsafe(inScope(statementOf(invariant, invariant.statement), scope)))
           )
-          const [unlinked] = yield* unlinkedRows(sql.unsafe(forOperator(countUnlinked, operatorId)))
+          const [unlinked] = yield* unlinkedRows(sql.unsafe(inScope(countUnlinked, scope)))
           return { added, unlinked }
         }))
         yield* write(`${endLine(added.flat().map(({ subject }) => subject), unlinked?.rows ?? 0)}\n`)
@@ -264,7 +423,9 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
                 orTryAgain,
                 // the last line is missing then, and the check of the export finds that
                 Effect.catch((refusal) =>
-                  refusal === notTaken ? Effect.logWarning("ledger export not taken") : Effect.void
+                  refusal === notTaken
+                    ? Effect.logWarning("ledger export aborted: the client stopped reading")
+                    : Effect.void
                 ),
                 Effect.andThen(Queue.end(queue))
               ),

@@ -13,6 +13,7 @@ import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { readSlices, untilOf } from "../../store/Slices.ts"
 import { idIn } from "../../office/References.ts"
 import { makeProviderMessages, needsProvider } from "../rounds/ProviderMessages.ts"
+import { OperatorClocks } from "../../store/OperatorClocks.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import { StaffEntry } from "../../contract/ledger/StaffApi.ts"
 
@@ -91,6 +92,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
     LedgerEntries,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const clocks = yield* OperatorClocks
       const byIndex = yield* makeByIndex
       const messages = yield* makeProviderMessages
 
@@ -245,7 +247,7 @@ export class LedgerEntries extends Context.Service<LedgerEntries, {
             : [sql`e.game_id IN (SELECT g.id FROM games g WHERE g.provider_id = ${provider.id}::float8::bigint)`]),
           ...below(position)
         ])
-        const newest = (yield* Clock.currentTimeMillis) + skewMs
+        const newest = clocks.latest(query.scope, yield* Clock.currentTimeMillis) + skewMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
             // id 0: where a page ended that had scanned its maximum

@@ -1,4 +1,4 @@
-/** Acceptance of a restored backup by two persons: the ends that the processes remember are given up for those of the tables. */
+/** Acceptance of a restored backup by two persons: the chain ends that processes remember are replaced by those of the tables. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type LedgerEnds, RememberedEnds } from "../../chain/Ends.ts"
@@ -37,7 +37,7 @@ const sealOf = (seal: LedgerEnds["seal"]) => ({
 
 const nothingLost = refuse(
   "INVALID_REQUEST",
-  "The ledger ends as this process remembers it: there is nothing to accept."
+  "The ledger has all entries that this process recorded: there is no restore to accept."
 )
 
 export class LedgerRestores extends Context.Service<LedgerRestores, {

@@ -19,9 +19,21 @@ const gameTypes = `SELECT coalesce(g.id, m.game_id) AS id, g.provider_id, coales
       SELECT o.game_id FROM original_rounds o JOIN games n ON n.id = o.game_id AND n.type = 'live') others) m
     ON m.game_id = g.id`
 
+/** Which days a statement reads: all of them, or those that are not verified wholly. */
+type Days = "all" | "new"
+
+/** Rows of a table of these days, by a column with their time. */
+const rowsOn = (days: Days, table: string, column: string): string =>
+  days === "all" ? table : `(SELECT * FROM ${table} WHERE ${column} >= $day)`
+
+/** Day of `$day`. */
+const firstDay = dayOf("$day")
+
 /** Entries of some types with the provider of their game, and whether it was live: as their round says, where it says so. */
-const withGame = (types: string): string => {
-  const entries = `(SELECT *, ${dayOf("created_at")} AS day FROM ledger_entries WHERE $operator AND type IN (${types}))`
+const withGame = (types: string, days: Days): string => {
+  const entries = `(SELECT *, ${dayOf("created_at")} AS day FROM ${
+    rowsOn(days, "ledger_entries", "created_at")
+  } n WHERE $operator AND type IN (${types}))`
   return `SELECT e.*, g.provider_id, coalesce(g.is_live, false) AS is_live
     FROM ${entries} e LEFT JOIN game_types g ON g.id = e.game_id WHERE g.is_mixed IS NOT TRUE
     UNION ALL
@@ -31,13 +43,20 @@ const withGame = (types: string): string => {
     LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id`
 }
 
+/** A relation of few rows joined to a whole table: found by its key, one after the other, where the rows are new ones. */
+const joined = (days: Days, table: string, condition: string): string =>
+  days === "all"
+    ? `${table} ON ${condition}`
+    : `LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) ${table.split(" ")[1] ?? table} ON true`
+
 /** Ids in blocks of 64, with a bit for each id: far fewer than ids. */
 const blocksOf = (id: string, relation: string): string =>
   `SELECT ${id} >> 6 AS block, bit_or(1::bigint << (${id} & 63)::integer) AS ids FROM ${relation} GROUP BY 1`
 
 /** Players of entries in blocks with an id that no player has: none, usually. */
-const nearStrangers = `SELECT DISTINCT player_id FROM ledger_entries WHERE $operator AND player_id >> 6 IN (
-  SELECT e.block FROM (${blocksOf("player_id", "ledger_entries WHERE $operator")}) e
+const nearStrangers = (entries: string): string =>
+  `SELECT DISTINCT player_id FROM ${entries} n WHERE $operator AND player_id >> 6 IN (
+  SELECT e.block FROM (${blocksOf("player_id", `${entries} n WHERE $operator`)}) e
   LEFT JOIN (${blocksOf("id", "players")}) p ON p.block = e.block WHERE e.ids & ~coalesce(p.ids, 0) <> 0)`
 
 /**
@@ -56,23 +75,32 @@ const usualCurrency = "SELECT currency FROM players WHERE $operator GROUP BY cur
  * Amounts of the entries that totals count. Wins of no round name no game: their message names the provider, and whether it was a tournament's
  * prize, which counts nowhere. Figures are taken from the few groups, not from every entry.
  */
-const moved =
+const moved = (days: Days): string =>
   `SELECT e.operator_id, e.day, p.id IS NULL AS is_usual, p.is_test, p.currency, e.exchange_rate_id, e.type, e.wallet,
     e.provider_id, e.is_live, e.amount > 0 AS is_gain, free.provider_id AS free_provider_id, free.is_prize,
     count(*) AS entries, sum(e.amount) AS amount
-  FROM (${withGame("'casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback'")}) e
+  FROM (${
+    withGame("'casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback'", days)
+  }) e
   LEFT JOIN (SELECT claimed.entry_id, t.player_id, t.provider_id,
       CASE t.kind WHEN 'rollback' THEN target.detail ELSE t.detail END LIKE 'tournament:%' AS is_prize
-    FROM provider_transactions t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
-    LEFT JOIN provider_transactions target
-      ON target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id
+    FROM ${
+    rowsOn(days, "provider_transactions", "created_at")
+  } t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
+    LEFT JOIN ${
+    joined(
+      days,
+      "provider_transactions target",
+      "target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id"
+    )
+  }
     WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id
   LEFT JOIN unusual p ON p.id = e.player_id
   WHERE p.id IS NULL OR p.currency IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`
 
 /** The figures of each day. */
-const countedEntries =
+const countedEntries = (days: Days): string =>
   `SELECT operator_id, day, coalesce(is_test, false) AS is_test, CASE WHEN is_usual THEN (SELECT currency FROM usual) ELSE currency END AS currency,
     coalesce(exchange_rate_id, 0) AS exchange_rate_id,
     CASE WHEN type LIKE 'casino%' THEN coalesce(provider_id, free_provider_id, 0) ELSE 0 END AS provider_id,
@@ -84,12 +112,12 @@ const countedEntries =
     CASE WHEN type = 'deposit' THEN amount ELSE 0 END AS deposits,
     CASE WHEN type = 'chargeback' THEN -amount ELSE 0 END AS chargebacks,
     0 AS withdrawals
-  FROM (${moved}) moved
+  FROM (${moved(days)}) moved
   WHERE CASE type WHEN 'bonus_conversion' THEN wallet = 'real' WHEN 'casino_rollback' THEN is_prize IS NOT TRUE ELSE true END
   UNION ALL
   SELECT w.operator_id, ${dayOf("w.paid_at")}, p.is_test, p.currency, coalesce(w.exchange_rate_id, 0), 0, false,
     1, 0, 0, 0, 0, 0, 0, w.amount
-  FROM (SELECT * FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid') w
+  FROM (SELECT * FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid' AND (paid_at >= $day) IS NOT FALSE) w
   JOIN players p ON p.id = w.player_id`
 
 const key = "operator_id, day, is_test, currency, exchange_rate_id, provider_id, is_live"
@@ -109,21 +137,24 @@ const bits = { rng: 1, live: 2, deposit: 4, withdrawal: 8 }
 const kinds = { ...bits, casino: bits.rng | bits.live }
 
 /** The days on which a player was active. The order in the aggregate has the rows sorted, as they have to be for `activity`. */
-const activeDays = `SELECT player_id, day, operator_id, bit_or(kind ORDER BY kind) AS kinds
+const activeDays = (days: Days): string =>
+  `SELECT player_id, day, operator_id, bit_or(kind ORDER BY kind) AS kinds
   FROM (SELECT operator_id, player_id, day,
       CASE WHEN type = 'deposit' THEN ${bits.deposit} WHEN is_live THEN ${bits.live} ELSE ${bits.rng} END AS kind
-    FROM (${withGame("'casino_bet', 'deposit'")}) played
+    FROM (${withGame("'casino_bet', 'deposit'", days)}) played
     UNION ALL
     SELECT a.operator_id, t.player_id, ${
-  dayOf("t.created_at")
-}, CASE WHEN r.is_live THEN ${bits.live} ELSE ${bits.rng} END
-    FROM provider_transactions t
+    dayOf("t.created_at")
+  }, CASE WHEN r.is_live THEN ${bits.live} ELSE ${bits.rng} END
+    FROM ${rowsOn(days, "provider_transactions", "created_at")} t
     JOIN (SELECT player_id, operator_id FROM accounts WHERE $operator) a ON a.player_id = t.player_id
-    LEFT JOIN rounds r ON r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id
+    LEFT JOIN ${
+    joined(days, "rounds r", "r.player_id = t.player_id AND r.game_id = t.game_id AND r.round_id = t.round_id")
+  }
     WHERE t.kind = 'bet' AND t.amount = 0
     UNION ALL
     SELECT operator_id, player_id, ${dayOf("paid_at")}, ${bits.withdrawal}
-    FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid') active
+    FROM payment_requests WHERE $operator AND type = 'withdrawal' AND status = 'paid' AND (paid_at >= $day) IS NOT FALSE) active
   GROUP BY player_id, day, operator_id`
 
 /** Each active day with the one before of the same kind. */
@@ -134,7 +165,7 @@ const activity = `SELECT days.operator_id, days.day, days.kinds, p.is_test, ${
     `max(day) FILTER (WHERE kinds & ${bit} <> 0) OVER earlier AS ${kind}_before`
   )
     .join(", ")
-} FROM (${activeDays}) active
+} FROM (${activeDays("all")}) active
     WINDOW earlier AS (PARTITION BY player_id ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) days
   JOIN players p ON p.id = days.player_id`
 
@@ -145,24 +176,50 @@ const visits = `SELECT operator_id, day, kind, is_test, greatest(previous_day, d
   ).join(" UNION ALL ")
 }) v`
 
-export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
-  {
-    rule: "daily_sums_are_the_ledger",
-    seconds: 25,
-    statement: `WITH game_types AS MATERIALIZED (${gameTypes}), usual AS MATERIALIZED (${usualCurrency}),
-        near AS MATERIALIZED (${nearStrangers}), unusual AS MATERIALIZED (${unusualPlayers})
+/** The sums of each day beside what the ledger says of it. */
+const dailySumsStatement = (days: Days): string =>
+  `WITH game_types AS MATERIALIZED (${gameTypes}), usual AS MATERIALIZED (${usualCurrency}),
+        near AS MATERIALIZED (${
+    nearStrangers(rowsOn(days, "ledger_entries", "created_at"))
+  }), unusual AS MATERIALIZED (${unusualPlayers})
       SELECT NULL::bigint AS player_id,
         'sums of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
         'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || CASE WHEN is_test THEN ', test' ELSE '' END
           || ', rate ' || exchange_rate_id || ': the sums say ' || ${textOf("s")} || '; the ledger ' || ${
-      textOf("l")
-    } AS message
+    textOf("l")
+  } AS message
       FROM (SELECT ${key}, ${figures.map((name) => `sum(${name}) AS ${name}`).join(", ")}
-        FROM daily_sums WHERE $operator GROUP BY ${key}) s
-      FULL JOIN (SELECT ${key}, ${
-      figures.map((name) => `sum(${name}) AS ${name}`).join(", ")
-    } FROM (${countedEntries}) counted GROUP BY ${key}) l USING (${key})
+        FROM daily_sums WHERE $operator AND day >= ${firstDay} GROUP BY ${key}) s
+      FULL JOIN (SELECT ${key}, ${figures.map((name) => `sum(${name}) AS ${name}`).join(", ")} FROM (${
+    countedEntries(days)
+  }) counted GROUP BY ${key}) l USING (${key})
       WHERE ${figures.map((name) => `coalesce(s.${name}, 0) <> coalesce(l.${name}, 0)`).join(" OR ")}`
+
+/** The rounds of each day beside their sums. */
+const roundsStatement = (days: Days): string =>
+  `SELECT NULL::bigint AS player_id, 'rounds of operator ' || operator_id || ' on ' || day AS subject,
+        'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || ': the sums say '
+          || coalesce(s.rounds, 0) || ', there are ' || coalesce(l.rounds, 0) AS message
+      FROM (SELECT operator_id, day, is_test, provider_id, is_live, sum(rounds) AS rounds
+        FROM daily_sums WHERE $operator AND day >= ${firstDay} GROUP BY operator_id, day, is_test, provider_id, is_live) s
+      FULL JOIN (SELECT p.operator_id, (r.opened_at AT TIME ZONE 'UTC')::date AS day, p.is_test, g.provider_id, r.is_live,
+          count(*) AS rounds
+        FROM (SELECT player_id, game_id, opened_at, is_live FROM ${rowsOn(days, "rounds", "opened_at")} n
+          UNION ALL SELECT player_id, game_id, created_at, false FROM ${
+    rowsOn(days, "original_rounds", "created_at")
+  } n) r
+        JOIN (SELECT * FROM players WHERE $operator) p ON p.id = r.player_id JOIN games g ON g.id = r.game_id
+        WHERE r.is_live IS NOT NULL
+        GROUP BY p.operator_id, 2, p.is_test, g.provider_id, r.is_live) l
+        USING (operator_id, day, is_test, provider_id, is_live)
+      WHERE coalesce(s.rounds, 0) <> coalesce(l.rounds, 0)`
+
+export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
+  {
+    rule: "daily_sums_are_the_ledger",
+    seconds: 25,
+    statement: dailySumsStatement("all"),
+    incremental: dailySumsStatement("new")
   },
   {
     rule: "daily_players_are_the_ledger",
@@ -176,31 +233,33 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
       FULL JOIN (SELECT operator_id, day, previous_day, kind, is_test, count(*) AS players
         FROM (${visits}) v GROUP BY operator_id, day, previous_day, kind, is_test) l
         USING (operator_id, day, previous_day, kind, is_test)
+      WHERE coalesce(s.players, 0) <> coalesce(l.players, 0)`,
+    // how many players a day had: from which day they came back takes all of their days
+    incremental: `WITH game_types AS MATERIALIZED (${gameTypes}), active AS MATERIALIZED (${activeDays("new")})
+      SELECT NULL::bigint AS player_id, 'players of operator ' || operator_id || ' on ' || day AS subject,
+        kind || ': the table says ' || coalesce(s.players, 0) || ', there are ' || coalesce(l.players, 0) AS message
+      FROM (SELECT operator_id, day, kind, is_test, sum(players) AS players
+        FROM daily_players WHERE $operator AND day >= ${firstDay} GROUP BY operator_id, day, kind, is_test) s
+      FULL JOIN (SELECT v.operator_id, v.day, v.kind, p.is_test, count(*) AS players
+        FROM (${
+      Object.entries(kinds).map(([kind, bit]) =>
+        `SELECT operator_id, player_id, day, '${kind}' AS kind FROM active WHERE kinds & ${bit} <> 0`
+      ).join(" UNION ALL ")
+    }) v JOIN players p ON p.id = v.player_id GROUP BY v.operator_id, v.day, v.kind, p.is_test) l
+        USING (operator_id, day, kind, is_test)
       WHERE coalesce(s.players, 0) <> coalesce(l.players, 0)`
   },
   {
     rule: "rounds_are_counted",
     seconds: 9,
-    statement: `SELECT NULL::bigint AS player_id, 'rounds of operator ' || operator_id || ' on ' || day AS subject,
-        'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || ': the sums say '
-          || coalesce(s.rounds, 0) || ', there are ' || coalesce(l.rounds, 0) AS message
-      FROM (SELECT operator_id, day, is_test, provider_id, is_live, sum(rounds) AS rounds
-        FROM daily_sums WHERE $operator GROUP BY operator_id, day, is_test, provider_id, is_live) s
-      FULL JOIN (SELECT p.operator_id, (r.opened_at AT TIME ZONE 'UTC')::date AS day, p.is_test, g.provider_id, r.is_live,
-          count(*) AS rounds
-        FROM (SELECT player_id, game_id, opened_at, is_live FROM rounds
-          UNION ALL SELECT player_id, game_id, created_at, false FROM original_rounds) r
-        JOIN (SELECT * FROM players WHERE $operator) p ON p.id = r.player_id JOIN games g ON g.id = r.game_id
-        WHERE r.is_live IS NOT NULL
-        GROUP BY p.operator_id, 2, p.is_test, g.provider_id, r.is_live) l
-        USING (operator_id, day, is_test, provider_id, is_live)
-      WHERE coalesce(s.rounds, 0) <> coalesce(l.rounds, 0)`
+    statement: roundsStatement("all"),
+    incremental: roundsStatement("new")
   },
   {
     rule: "round_with_a_bet_has_its_type",
     statement: `SELECT r.player_id, 'round ' || r.round_id || ' of game ' || r.game_id AS subject,
         'it has stakes or wins, and does not say whether it is live' AS message
-      FROM rounds r JOIN (SELECT player_id FROM accounts WHERE $operator) a ON a.player_id = r.player_id
+      FROM $openRounds r JOIN (SELECT player_id FROM accounts WHERE $operator) a ON a.player_id = r.player_id
       WHERE r.is_live IS NULL AND (r.real_stake <> 0 OR r.bonus_stake <> 0 OR r.paid_wins <> 0)`
   },
   {
@@ -208,7 +267,7 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
     seconds: 2,
     statement: `SELECT e.player_id, 'entry ' || e.id AS subject,
         'its player has ' || p.currency || ', its rate is of ' || coalesce(r.currency, 'nothing') AS message
-      FROM (SELECT * FROM ledger_entries WHERE $operator AND exchange_rate_id IS NOT NULL) e
+      FROM (SELECT * FROM $entries n WHERE $operator AND exchange_rate_id IS NOT NULL) e
       JOIN players p ON p.id = e.player_id LEFT JOIN exchange_rates r ON r.id = e.exchange_rate_id
       WHERE r.currency IS DISTINCT FROM p.currency`
   },
@@ -242,11 +301,11 @@ export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
           sum(converted) AS converted, sum(forfeited) AS forfeited
         FROM (SELECT b.operator_id, (b.created_at AT TIME ZONE 'UTC')::date AS day, b.bonus_id, p.currency, p.is_test, b.amount,
             NULL::bigint AS converted, NULL::bigint AS forfeited
-          FROM (SELECT * FROM player_bonuses WHERE $operator AND is_counted) b JOIN players p ON p.id = b.player_id
+          FROM (SELECT * FROM player_bonuses WHERE $operator) b JOIN players p ON p.id = b.player_id
           UNION ALL
           SELECT b.operator_id, (b.finished_at AT TIME ZONE 'UTC')::date, b.bonus_id, p.currency, p.is_test, NULL, b.converted,
             b.forfeited
-          FROM (SELECT * FROM player_bonuses WHERE $operator AND is_counted AND finished_at IS NOT NULL) b
+          FROM (SELECT * FROM player_bonuses WHERE $operator AND finished_at IS NOT NULL) b
           JOIN players p ON p.id = b.player_id) of
         GROUP BY ${costKey}) g USING (${costKey})
       WHERE ${costs.map((name) => `coalesce(s.${name}, 0) <> coalesce(g.${name}, 0)`).join(" OR ")}`

@@ -18,6 +18,7 @@ export class ActiveOperators extends Context.Service<ActiveOperators, {
     ActiveOperators,
     Effect.gen(function*() {
       const sql = yield* ServingClient
+      // Kept: inactive, refreshing. Operators that are switched off. Several nodes: read every second.
       let inactive: ReadonlySet<number> = new Set()
       // one at a time: an older reading must not overwrite a newer one
       const refreshing = yield* Semaphore.make(1)

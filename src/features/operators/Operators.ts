@@ -20,6 +20,7 @@ import { PaymentMethods } from "../payments/Methods.ts"
 import { isWithin, type Scope, within } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { ActiveOperators } from "./ActiveOperators.ts"
+import { makeQueueLicensee } from "./LicenseeComparisons.ts"
 import { makeReferences, orTaken } from "../../office/References.ts"
 import {
   type OperatorInput,
@@ -48,6 +49,8 @@ const shown = (operator: StaffOperator) => ({
 
 const hasPlayers = rowsOf(Schema.Struct({ hasPlayers: Schema.Boolean }))
 
+const licenseeRows = rowsOf(Schema.Struct({ operators: Schema.Number, others: Schema.Number }))
+
 const partsRows = rowsOf(Schema.Struct({
   keys: Schema.Number,
   webhooks: Schema.Number,
@@ -59,10 +62,19 @@ const partsRows = rowsOf(Schema.Struct({
 /** Jurisdictions of an operator. */
 const maxProfiles = 20
 
+/** Operators of a licensee. */
+const maxOfLicensee = 100
+
 /** Games counted at most: a catalogue has thousands. */
 const maxGames = 1000
 
 const notFound = refuse("NOT_FOUND", "There is no such operator.")
+
+/** Its players' exclusions, and those of the licensee's other operators, would count for operators that the actor may not see. */
+const licenseeOfAll = refuse(
+  "INSUFFICIENT_SCOPE",
+  "The licensee of an operator is set by staff who are not bound to operators."
+)
 
 const slugTaken = orTaken({ operators_slug_key: "slug" })
 
@@ -90,7 +102,7 @@ export class Operators extends Context.Service<Operators, {
     actor: Actor,
     reference: string,
     input: OperatorUpdate
-  ) => Effect.Effect<StaffOperator, Refusal<"VALIDATION_FAILED" | "NOT_FOUND"> | Unavailable>
+  ) => Effect.Effect<StaffOperator, Refusal<"VALIDATION_FAILED" | "NOT_FOUND" | "INSUFFICIENT_SCOPE"> | Unavailable>
   /** The operators that an actor may see, by id. */
   readonly list: (actor: Pick<Actor, "operators">) => Effect.Effect<ReadonlyArray<StaffOperator>, Unavailable>
   /** What there is of an operator, and what is missing before its players can play. One that the actor may not see is not found. */
@@ -119,6 +131,7 @@ export class Operators extends Context.Service<Operators, {
       const switches = yield* ActiveOperators
       const book = yield* ProfileBook
       const references = yield* makeReferences
+      const queueLicensee = yield* makeQueueLicensee
       const operators = yield* recordsOf("operators", StaffOperator)
 
       /** A profile that is not known, or a default that is none of those on offer. */
@@ -137,48 +150,78 @@ export class Operators extends Context.Service<Operators, {
           if (!profiles.includes(default_profile)) {
             return yield* Effect.fail(refuseFields({ default_profile: ["must be one of profiles"] }))
           }
+          // nobody could be registered without naming another one
+          if (book.current(default_profile, yield* Clock.currentTimeMillis) === undefined) {
+            return yield* Effect.fail(refuseFields({ default_profile: ["must have a version in force"] }))
+          }
         }
       )
 
-      const create = Effect.fn("Operators.create")(function*(actor: Actor, input: OperatorInput) {
-        yield* refuseCurrency(input.currency)
-        const defaultLimits = yield* limitsOf(input.default_limits)
-        const { default_profile: defaultProfile = noneCode, profiles = [noneCode] } = input
-        yield* refuseProfiles({ profiles, default_profile: defaultProfile })
-        return yield* auditLog.change(actor, ({ newId, now, record }) =>
-          Effect.gen(function*() {
-            const operator: StaffOperator = {
-              id: newId,
-              cooperation_model: "api",
-              active: true,
-              cooling_off_hours: 24,
-              withdrawal_second_approval_above: null,
-              kyc_withdrawal_threshold: null,
-              forfeit_bonus_on_withdrawal: true,
-              disabled_features: [],
-              original_max_stake: defaultOriginalBounds.maxStake,
-              original_max_payout: defaultOriginalBounds.maxPayout,
-              report_offset_hours: 0,
-              daily_deposit_cap: null,
-              daily_withdrawal_cap: null,
-              profiles: [noneCode],
-              default_profile: noneCode,
-              ...input,
-              default_limits: { ...defaultLimits },
-              created_at: iso(now),
-              updated_at: iso(now)
-            }
-            yield* operators.insert(operator)
-            yield* record({
-              action: "operator.create",
-              operatorId: newId,
-              subject: `operator:${newId}`,
-              before: null,
-              after: operator
-            })
-            return operator
-          }).pipe(slugTaken))
+      /** A licensee that is not known, has as many operators as it can have, or such as these may not share exclusions with. */
+      const refuseLicensee = Effect.fnUntraced(function*(licenseeId: number | null, isSandbox: boolean) {
+        if (licenseeId === null) return
+        const [found] = yield* licenseeRows(
+          sql`SELECT (SELECT count(*)::float8 FROM operators WHERE licensee_id = l.id) AS operators,
+              (SELECT count(*)::float8 FROM operators WHERE licensee_id = l.id AND is_sandbox <> ${isSandbox}) AS others
+            FROM licensees l WHERE l.id = ${licenseeId}::float8::bigint`
+        )
+        if (found === undefined) return yield* Effect.fail(refuseFields({ licensee: ["must be the id of a licensee"] }))
+        if (found.others > 0) {
+          const its = isSandbox ? "live operators" : "sandboxes"
+          return yield* Effect.fail(
+            refuseFields({ licensee: [`has ${its}: a licensee of a sandbox holds sandboxes only`] })
+          )
+        }
+        if (found.operators >= maxOfLicensee) {
+          return yield* Effect.fail(refuseFields({ licensee: [`already has ${maxOfLicensee} operators, the maximum`] }))
+        }
       })
+
+      const create = Effect.fn("Operators.create")(
+        function*(actor: Actor, { licensee = null, ...input }: OperatorInput) {
+          yield* refuseCurrency(input.currency)
+          const defaultLimits = yield* limitsOf(input.default_limits)
+          const { default_profile: defaultProfile = noneCode, profiles = [noneCode] } = input
+          yield* refuseProfiles({ profiles, default_profile: defaultProfile })
+          return yield* auditLog.change(actor, ({ newId, now, record }) =>
+            Effect.gen(function*() {
+              yield* refuseLicensee(licensee, input.is_sandbox ?? false)
+              const operator: StaffOperator = {
+                id: newId,
+                cooperation_model: "api",
+                active: true,
+                cooling_off_hours: 24,
+                withdrawal_second_approval_above: null,
+                kyc_withdrawal_threshold: null,
+                forfeit_bonus_on_withdrawal: true,
+                disabled_features: [],
+                original_max_stake: defaultOriginalBounds.maxStake,
+                original_max_payout: defaultOriginalBounds.maxPayout,
+                report_offset_hours: 0,
+                daily_deposit_cap: null,
+                daily_withdrawal_cap: null,
+                profiles: [noneCode],
+                default_profile: noneCode,
+                terms_version: null,
+                is_sandbox: false,
+                ...input,
+                default_limits: { ...defaultLimits },
+                licensee_id: licensee,
+                created_at: iso(now),
+                updated_at: iso(now)
+              }
+              yield* operators.insert(operator)
+              yield* record({
+                action: "operator.create",
+                operatorId: newId,
+                subject: `operator:${newId}`,
+                before: null,
+                after: operator
+              })
+              return operator
+            }).pipe(slugTaken)).pipe(Effect.tap(book.refresh))
+        }
+      )
 
       /** Reports, thresholds and bonuses of the players there are count in the currency that the operator has. */
       const refusePlayers = Effect.fnUntraced(function*(operatorId: number) {
@@ -191,9 +234,13 @@ export class Operators extends Context.Service<Operators, {
 
       const update = Effect.fn("Operators.update")(function*(actor: Actor, reference: string, sent: OperatorUpdate) {
         yield* refuseCurrency(sent.currency)
-        const { default_limits: sentLimits, ...others } = sent
+        const { default_limits: sentLimits, licensee, ...others } = sent
         const defaultLimits = yield* limitsOf(sentLimits)
-        const input = { ...others, ...(defaultLimits === undefined ? {} : { default_limits: { ...defaultLimits } }) }
+        const input = {
+          ...others,
+          ...(licensee === undefined ? {} : { licensee_id: licensee }),
+          ...(defaultLimits === undefined ? {} : { default_limits: { ...defaultLimits } })
+        }
         const operator = yield* auditLog.change(actor, ({ now, record }) =>
           Effect.gen(function*() {
             const id = yield* references.operatorId(reference)
@@ -206,8 +253,15 @@ export class Operators extends Context.Service<Operators, {
             if (different === before) return before
             if (different.currency !== before.currency) yield* refusePlayers(id)
             yield* refuseProfiles(different)
+            if (different.licensee_id !== before.licensee_id) {
+              if (actor.operators !== null) return yield* Effect.fail(licenseeOfAll)
+              yield* refuseLicensee(different.licensee_id, before.is_sandbox)
+            }
             const after = { ...different, updated_at: iso(now) }
             yield* operators.update(before, after)
+            if (after.licensee_id !== null && after.licensee_id !== before.licensee_id) {
+              yield* queueLicensee(after.licensee_id)
+            }
             yield* record({ action: "operator.update", operatorId: id, subject: `operator:${id}`, before, after })
             return after
           }).pipe(slugTaken))
@@ -215,12 +269,15 @@ export class Operators extends Context.Service<Operators, {
         yield* credentials.invalidateOperator(operator.id)
         yield* methods.invalidate(operator.id)
         yield* switches.refresh
+        yield* book.refresh
         return operator
       })
 
       const list = Effect.fn("Operators.list")((actor: Pick<Actor, "operators">) =>
         Effect.map(
-          orTryAgain(operators.all(sql`${sql.and([sql`true`, ...within(sql, actor.operators, "id")])} ORDER BY id`)),
+          orTryAgain(operators.all(
+            sql`${sql.and([sql`archived_at IS NULL`, ...within(sql, actor.operators, "id")])} ORDER BY id`
+          )),
           (found) => found.map(shown)
         )
       )

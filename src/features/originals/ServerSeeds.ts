@@ -25,13 +25,13 @@ const purposeOf = (playerId: number, hash: string): string => `server-seed:${pla
 
 const sealedRows = rowsOf(Schema.Struct({ id: Schema.Number, hash: Schema.String, sealed: Schema.Uint8Array }))
 
-const gone = refuse("TRY_AGAIN", "The seed of this round is not at hand. Send the same request again.", {
+const gone = refuse("TRY_AGAIN", "The server seed of this round is not loaded yet. Send the same request again.", {
   retry: "same_request"
 })
 
 const unreadable = refuse(
   "TRY_AGAIN",
-  "The seed that decides this player's rounds cannot be opened right now. Nothing was played. Staff have to look after it.",
+  "The server seed of this player cannot be decrypted right now. No round was played. Staff have to retire or restore the seed.",
   { reason: "seed_unreadable", retry: "same_request" }
 )
 
@@ -54,6 +54,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
       const entropy = yield* Entropy
       const secrets = yield* Secrets
       const throttle = yield* makeLogThrottle(5000)
+      // Kept: opened. Server seeds that were opened. Several nodes: a seed never changes: the same everywhere.
       const opened = new RecentMap<number, string>(remembered)
 
       const open = Effect.fnUntraced(function*(playerId: number, seedId: number) {
@@ -65,7 +66,7 @@ export class ServerSeeds extends Context.Service<ServerSeeds, {
         const text = yield* Effect.option(secrets.openText(purposeOf(playerId, row.hash), row.sealed))
         if (text._tag === "None") {
           yield* throttle((others) =>
-            Effect.annotateLogs(Effect.logError("server seed cannot be opened with this MASTER_KEY"), {
+            Effect.annotateLogs(Effect.logError("server seed cannot be decrypted with this MASTER_KEY"), {
               player_id: playerId,
               seed_id: seedId,
               others

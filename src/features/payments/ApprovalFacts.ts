@@ -14,7 +14,8 @@ const Subject = Schema.Struct({
   currency: Schema.String,
   base: Schema.String,
   secondApprovalAbove: Schema.NullOr(Schema.Number),
-  createdAt: Schema.Date,
+  /** When it was requested here: one that came with an import is as old as the import. */
+  requestedAt: Schema.Date,
   firstApprovedBy: Schema.NullOr(Schema.String),
   secondApprovedBy: Schema.NullOr(Schema.String)
 })
@@ -36,7 +37,8 @@ export class ApprovalFacts extends Context.Service<ApprovalFacts, {
   readonly isWaiting: (paymentId: number) => Effect.Effect<boolean, Refusal<"TRY_AGAIN">>
   /**
    * Sum of other withdrawals requested, approved or paid on the day of the request or today, and the staff who corrected
-   * the balance upwards then or in the 24 hours before: a correction in the late evening is paid out after midnight.
+   * the balance upwards then or in the 24 hours before: a correction in the late evening is paid out after midnight. So did who posted and approved an
+   * import that brought the player, or an open withdrawal, whose sum another person approved already.
    */
   readonly countedBeside: (
     payment: { readonly id: number; readonly playerId: number; readonly requestedAt: number },
@@ -53,7 +55,9 @@ export class ApprovalFacts extends Context.Service<ApprovalFacts, {
       const find = (paymentId: number) =>
         orTryAgain(oneOf(subjects(
           sql`SELECT p.player_id AS "playerId", p.amount, p.currency, o.currency AS base,
-              o.withdrawal_second_approval_above AS "secondApprovalAbove", p.created_at AS "createdAt",
+              o.withdrawal_second_approval_above AS "secondApprovalAbove",
+              greatest(p.created_at, (SELECT max(a.at) FROM audit_log a WHERE a.player_id = p.player_id
+                AND a.action = 'player.import' AND a.after ->> 'payment_request_id' = p.id::text)) AS "requestedAt",
               p.first_approved_by AS "firstApprovedBy", p.second_approved_by AS "secondApprovedBy"
             FROM payment_requests p JOIN operators o ON o.id = p.operator_id WHERE p.id = ${paymentId}::float8::bigint`
         )))
@@ -78,18 +82,27 @@ export class ApprovalFacts extends Context.Service<ApprovalFacts, {
         const requestDay = windowStart("day", requestedAt)
         const [from, until] = [toDate(requestDay), toDate(requestDay + dayMs)]
         const today = toDate(windowStart("day", now))
+        const counting = (column: string) => {
+          const at = sql.literal(column)
+          return sql`(${at} >= ${toDate(requestedAt - dayMs)} AND ${at} < ${until}) OR ${at} >= ${toDate(now - dayMs)}`
+        }
         return oneOf(sums(
           sql`WITH corrected AS MATERIALIZED (
               SELECT amount, staff, approved_by FROM staff_spending
               WHERE player_id = ${playerId}::float8::bigint AND kind = 'correction' AND amount > 0 AND NOT is_released
-                AND ((at >= ${toDate(requestedAt - dayMs)} AND at < ${until}) OR at >= ${toDate(now - dayMs)}))
+                AND (${counting("at")}))
             SELECT (SELECT coalesce(sum(w.amount), 0)::float8 FROM payment_requests w
                 WHERE w.player_id = ${playerId}::float8::bigint AND w.id <> ${id}::float8::bigint
                   AND w.type = 'withdrawal' AND w.status IN ('new', 'allowed', 'paid')
                   AND ((w.created_at >= ${from} AND w.created_at < ${until}) OR w.created_at >= ${today}
                     OR (w.status <> 'new' AND w.updated_at >= ${today})))
               + (SELECT coalesce(sum(amount), 0)::float8 FROM corrected) AS beside,
-              ARRAY(SELECT staff FROM corrected UNION SELECT approved_by FROM corrected WHERE approved_by IS NOT NULL)
+              ARRAY(SELECT staff FROM corrected UNION SELECT approved_by FROM corrected WHERE approved_by IS NOT NULL
+                UNION SELECT unnest(ARRAY[r.proposed_by, r.decided_by]) FROM audit_log a JOIN import_runs r
+                  ON r.id = CASE a.action WHEN 'player.import' THEN substr(a.subject, 8)::bigint END
+                  WHERE a.player_id = ${playerId}::float8::bigint AND a.action = 'player.import' AND (${
+            counting("a.at")
+          }))
                 AS correctors`
         ))
       }

@@ -31,10 +31,10 @@ const notJudged = refuse(
 export class Approvals extends Context.Service<Approvals, {
   /**
    * Changes a payment's status and returns the payment. Money, event and audit log entry commit with it, and the answer where a claim is given. Not
-   * for operators: accepts any payment.
+   * for operators: accepts any payment. `isAlone`: one approval suffices, and whoever approves may pay, because there are no people.
    */
   readonly apply: (
-    command: Pick<TransitionCommand, "paymentId" | "transition" | "actor" | "reason">,
+    command: Pick<TransitionCommand, "paymentId" | "transition" | "actor" | "reason"> & { readonly isAlone?: true },
     answering?: KeyedReply<Payment>
   ) => Effect.Effect<Payment, TransitionRefusal | ActorRefusal>
   /**
@@ -63,7 +63,7 @@ export class Approvals extends Context.Service<Approvals, {
           subject: NonNullable<Effect.Success<ReturnType<ApprovalFacts["Service"]["find"]>>>
         ) {
           const now = yield* Clock.currentTimeMillis
-          const requestedAt = subject.createdAt.getTime()
+          const requestedAt = subject.requestedAt.getTime()
           const secondApprovalAbove = yield* thresholds.convert(subject.secondApprovalAbove, subject)
           const payment = { id: paymentId, playerId: subject.playerId, requestedAt }
           const { beside = 0, correctors = [] } = (yield* known.countedBeside(payment, now)) ?? {}
@@ -83,23 +83,25 @@ export class Approvals extends Context.Service<Approvals, {
         orTryAgain
       )
 
-      const apply: Approvals["Service"]["apply"] = Effect.fn("Approvals.apply")(function*(command, answering) {
-        const subject = yield* known.find(command.paymentId)
-        if (subject === undefined) return yield* Effect.fail(notFound)
-        const { playerId } = subject
-        // neither waits nor the threshold concern returned money
-        const isOutgoing = command.transition === "approve" || command.transition === "pay"
-        if (isOutgoing && (yield* known.isWaiting(command.paymentId))) return yield* Effect.fail(notJudged)
-        const rule = isOutgoing && subject.secondApprovalAbove !== null
-          ? yield* ruleOf(command, subject)
-          : noRule
-        const step = transitionStep({ ...command, ...rule })
-        return yield* actors.ask(
-          null,
-          playerId,
-          answering === undefined ? step : storingReply(step, answering.claim, answering.render)
-        )
-      })
+      const apply: Approvals["Service"]["apply"] = Effect.fn("Approvals.apply")(
+        function*({ isAlone, ...command }, answering) {
+          const subject = yield* known.find(command.paymentId)
+          if (subject === undefined) return yield* Effect.fail(notFound)
+          const { playerId } = subject
+          // neither waits nor the threshold concern returned money
+          const isOutgoing = command.transition === "approve" || command.transition === "pay"
+          if (isOutgoing && (yield* known.isWaiting(command.paymentId))) return yield* Effect.fail(notJudged)
+          const rule = isOutgoing && isAlone !== true && subject.secondApprovalAbove !== null
+            ? yield* ruleOf(command, subject)
+            : noRule
+          const step = transitionStep({ ...command, ...rule })
+          return yield* actors.ask(
+            null,
+            playerId,
+            answering === undefined ? step : storingReply(step, answering.claim, answering.render)
+          )
+        }
+      )
 
       const judge: Approvals["Service"]["judge"] = Effect.fn("Approvals.judge")(
         function*(paymentId, transition, actor) {

@@ -1,4 +1,4 @@
-/** Transitions of payments whose players are at any node, for bulk actions: each once for its request, however often that is sent. */
+/** Transitions of payments whose players are at any node, for bulk actions: each executed once per request, also when the request is repeated. */
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { paymentTransitionNames } from "../../domain/payment/PaymentTransitions.ts"
 import { type Refusal, statusByCode } from "../../domain/Refusal.ts"

@@ -51,6 +51,7 @@ export class PaymentMethods extends Context.Service<PaymentMethods, {
     PaymentMethods,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      // Kept: byOperator. Payment methods of an operator. Several nodes: kept for 1.5 s.
       const byOperator = yield* Cache.makeWith(
         (operatorId: number) =>
           orTryAgain(methods(

@@ -29,7 +29,7 @@ const refuseMethod = (method: Method): Effect.Effect<void, Refusal<"VALIDATION_F
     ...(method.currencies.length === 0 ? { currencies: ["must name at least one currency"] } : {}),
     ...(unknown.length === 0
       ? {}
-      : { currencies: unknown.map((code) => `${code} is no active ISO 4217 currency code`) }),
+      : { currencies: unknown.map((code) => `${code} is not an active ISO 4217 currency code`) }),
     ...(method.max_deposit < method.min_deposit ? { max_deposit: ["must not be below min_deposit"] } : {}),
     ...(method.max_withdrawal < method.min_withdrawal ? { max_withdrawal: ["must not be below min_withdrawal"] } : {})
   }

@@ -53,6 +53,7 @@ const maxOpenAlerts = 100
 const QueueRow = Schema.Struct({
   id: Schema.Number,
   alerts: Schema.Array(Schema.Number),
+  isHeldByCase: Schema.Boolean,
   isJudged: Schema.Boolean,
   hasRule: Schema.Boolean,
   name: Schema.String,
@@ -119,6 +120,7 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
             reasons: [
               ...steps,
               ...found.alerts.length > 0 ? ["alert" as const] : [],
+              ...found.isHeldByCase ? ["case" as const] : [],
               ...found.isJudged ? [] : ["judgement" as const]
             ],
             alerts: found.alerts,
@@ -134,7 +136,8 @@ export class PaymentQueue extends Context.Service<PaymentQueue, {
           const rows = yield* queueRows(
             sql`SELECT p.id, o.withdrawal_second_approval_above IS NOT NULL AS "hasRule",
                 ARRAY(SELECT (h ->> 'alertId')::float8 FROM jsonb_array_elements(pl.withdrawal_holds) h
-                  WHERE NOT (h ->> 'isLifted')::boolean) AS alerts,
+                  WHERE NOT (h ->> 'isLifted')::boolean AND NOT h ? 'isCase') AS alerts,
+                pl.withdrawal_holds @> '[{"isCase": true}]' AS "isHeldByCase",
                 p.type <> 'withdrawal' OR p.status NOT IN ('new', 'allowed') OR
                 NOT (EXISTS (SELECT FROM compliance_settings s WHERE s.operator_id = p.operator_id
                     AND s.settings @> '{"stopWithdrawals": true}' AND NOT s.settings @> '{"enabled": false}')

@@ -3,7 +3,9 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { applyDueChanges, exclusionRetentionMs } from "../../domain/limit/DueChanges.ts"
+import { countDone, type JobResult } from "../../platform/Scheduler.ts"
 import { toDate } from "../../platform/Time.ts"
+import { ofClock } from "../../store/OperatorClocks.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -16,7 +18,7 @@ const atOnce = 16
 
 const dueRows = rowsOf(Schema.Struct({ playerId: Schema.Number }))
 
-/** Accounts with a due limit raise, ended exclusion or expired document. */
+/** Accounts with a due limit raise, one that can be confirmed from now on, ended exclusion or expired document. */
 export class DueAccounts extends Context.Service<DueAccounts, {
   /** Bounded for each kind. */
   readonly find: (now: number) => Effect.Effect<ReadonlyArray<{ readonly playerId: number }>, SqlError.SqlError>
@@ -24,20 +26,23 @@ export class DueAccounts extends Context.Service<DueAccounts, {
   static readonly layer = Layer.effect(
     DueAccounts,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      // a raise that has to be confirmed is due when it is not; the names are the domain's own
-      const find = (now: number) =>
-        dueRows(
+      // a raise that has to be confirmed is due when it can be, and when it is not; the names are the domain's own
+      const find = Effect.fnUntraced(function*(now: number) {
+        const own = yield* ofClock(sql)
+        return yield* dueRows(
           sql`(SELECT id AS "playerId" FROM players
-              WHERE pending_limits <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
-                WHERE coalesce(change ->> 'confirmUntil', change ->> 'effectiveAt')::float8 <= ${now}::float8)
+              WHERE pending_limits <> '[]' AND ${own} AND EXISTS (SELECT FROM jsonb_array_elements(pending_limits) AS change
+                WHERE coalesce(change ->> 'confirmUntil', change ->> 'effectiveAt')::float8 <= ${now}::float8
+                  OR change ? 'confirmUntil' AND NOT change ? 'isAnnounced' AND (change ->> 'effectiveAt')::float8 <= ${now}::float8)
               LIMIT ${maxDue})
-            UNION (SELECT id::float8 FROM players WHERE exclusion_over_at IS NOT NULL
+            UNION (SELECT id::float8 FROM players WHERE exclusion_over_at IS NOT NULL AND ${own}
               AND exclusion_over_at <= ${toDate(now - exclusionRetentionMs)} ORDER BY exclusion_over_at LIMIT ${maxDue})
-            UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND document_expires_at <= ${
+            UNION (SELECT id::float8 FROM players WHERE kyc_status = 'verified' AND ${own} AND document_expires_at <= ${
             toDate(now)
           }
               ORDER BY document_expires_at LIMIT ${maxDue})`
         )
+      })
       return DueAccounts.of({ find })
     })
   )
@@ -48,7 +53,7 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
    * Applies due limit raises, ended exclusions and expired documents. Idempotent, also with several processes at once. Processes a bounded number;
    * `hasMore` is true when the bound was reached.
    */
-  readonly run: Effect.Effect<{ readonly done: number; readonly hasMore: boolean }, Refusal<"TRY_AGAIN">>
+  readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
 }>()("pitboss/players/DueAccountChanges") {
   static readonly layerWithoutRepository = Layer.effect(
     DueAccountChanges,
@@ -63,13 +68,7 @@ export class DueAccountChanges extends Context.Service<DueAccountChanges, {
 
       const run = Effect.gen(function*() {
         const due = yield* accounts.find(yield* Clock.currentTimeMillis)
-        // a player that cannot be served now is found again
-        const outcomes = yield* Effect.forEach(
-          due,
-          ({ playerId }) => Effect.match(apply(playerId, null), { onFailure: () => 0, onSuccess: () => 1 }),
-          { concurrency: atOnce }
-        )
-        const done = outcomes.filter((one) => one === 1).length
+        const done = yield* countDone(due, ({ playerId }) => apply(playerId, null), { concurrency: atOnce })
         // a bound that was met without anything done would be met again at once, and again
         return { done, hasMore: done > 0 && due.length >= maxDue }
       }).pipe(orTryAgain, Effect.withSpan("DueAccountChanges.run"))

@@ -1,5 +1,6 @@
 /** Account decisions of operators and staff (SPEC sections 3.1, 3.3 and 4.2), each by a rule in the player's actor. */
-import { Clock, Context, Effect, Layer, Record } from "effect"
+import { Clock, Context, Effect, Layer, Record, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   type MoveKyc,
   moveKycStep,
@@ -7,10 +8,14 @@ import {
   restrictStep,
   signOutStep,
   type SetStatus,
-  setStatusStep
+  setStatusStep,
+  wakeStep
 } from "../../domain/player/AccountStatus.ts"
 import { type AbilityName, causeEnd, standing } from "../../domain/standing/Standing.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
+import { describeSqlError } from "../../platform/Database.ts"
+import { toDate } from "../../platform/Time.ts"
+import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
 
@@ -21,6 +26,9 @@ export interface Ability {
   /** When the cause of the refusal ends by itself, ISO 8601; null: it does not, or there is none. */
   readonly until: string | null
 }
+
+/** Minimum interval between two writes of a player's last login, ms. */
+const loginNotedEveryMs = 60_000
 
 export class PlayerAccounts extends Context.Service<PlayerAccounts, {
   /** What any player may do now, by the checks of the actions themselves. */
@@ -49,11 +57,41 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
     playerId: number,
     command: { readonly actor: string; readonly reason: string | null }
   ) => Effect.Effect<number, ActorRefusal>
+  /**
+   * Records the last login of a player of the operator, to the minute, and ends a dormancy that was marked meanwhile. Never fails: a login does not depend
+   * on its record.
+   */
+  readonly noteLogin: (operatorId: number, playerId: number) => Effect.Effect<void>
 }>()("pitboss/players/PlayerAccounts") {
   static readonly layer = Layer.effect(
     PlayerAccounts,
-    Effect.map(Effect.all([PlayerActors, Thresholds]), ([actors, thresholds]) =>
-      PlayerAccounts.of({
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const actors = yield* PlayerActors
+      const thresholds = yield* Thresholds
+      const wake = (yield* RemoteCommands).define({
+        name: "player.wake",
+        payload: Schema.Struct({}),
+        run: (playerId) => Effect.asVoid(actors.ask(null, playerId, wakeStep))
+      })
+
+      const noteLogin = Effect.fn("PlayerAccounts.noteLogin")(function*(operatorId: number, playerId: number) {
+        const now = yield* Clock.currentTimeMillis
+        yield* sql<{ readonly dormant: boolean }>`UPDATE players SET last_login_at = ${toDate(now)}
+          WHERE id = ${playerId} AND operator_id = ${operatorId}
+            AND (last_login_at IS NULL OR last_login_at <= ${toDate(now - loginNotedEveryMs)})
+          RETURNING dormant_since IS NOT NULL AS dormant`.pipe(
+          Effect.flatMap(([noted]) => noted?.dormant === true ? wake(playerId, {}) : Effect.void),
+          Effect.catch((error) =>
+            Effect.annotateLogs(Effect.logWarning("last login update failed"), {
+              reason: "code" in error ? error.code : describeSqlError(error)
+            })
+          )
+        )
+      })
+
+      return PlayerAccounts.of({
+        noteLogin,
         standing: Effect.fn("PlayerAccounts.standing")(function*(playerId) {
           const player = yield* actors.read(null, playerId)
           const caps = yield* thresholds.caps(player.operatorId, player.currency)
@@ -78,6 +116,7 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
             ({ realUpdatedAt, sessionsEndedAt }) => sessionsEndedAt ?? realUpdatedAt
           )
         )
-      }))
+      })
+    })
   )
 }

@@ -93,7 +93,7 @@ export class PlayerNotes extends Context.Service<PlayerNotes, {
               (SELECT id, player_id, author, text, 'player:' || player_id AS subject, created_at, NULL::bytea AS sealed FROM player_notes
               WHERE ${ofList} ${end})
               UNION ALL
-              (SELECT id, player_id, 'operator:' || operator_id, coalesce(notes, ''), 'payment:' || id, created_at, details_sealed
+              (SELECT id, player_id, 'operator:' || operator_id, '', 'payment:' || id, created_at, details_sealed
               FROM payment_requests WHERE has_notes AND ${ofList} ${end})
               UNION ALL
               (SELECT id, player_id, 'operator:' || operator_id, note, 'player_bonus:' || id, created_at, NULL

@@ -5,6 +5,7 @@ import { exclusionFields } from "../../domain/limit/LimitUsage.ts"
 import { exclusionEnd, exclusionOf } from "../../domain/state/Player.ts"
 import { Instant } from "../../domain/Instant.ts"
 import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { RegisterStanding } from "../../domain/register/Register.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { columnsOf, picker, rowsOf } from "../../store/Rows.ts"
 import { openNumbers } from "../../store/SealedFields.ts"
@@ -15,18 +16,28 @@ const optionalTime = Schema.NullOr(Instant)
 
 /** Fields that show as their columns have them. */
 const plain = Struct.omit(Player.fields, [
+  "register",
   "restrictions",
   "self_exclusion",
   "marketing",
   "registration",
   "last_login_at",
+  "dormant_since",
   "created_at",
   "updated_at"
 ])
 
+const newestAnswer = (registers: PlayerRow["registers"]): PlayerProfile["register"] => {
+  const newest = registers.reduce<PlayerRow["registers"][number] | undefined>(
+    (found, one) => found === undefined || one.at >= found.at ? one : found,
+    undefined
+  )
+  return newest === undefined ? null : { kind: newest.kind, verdict: newest.verdict, checked_at: iso(newest.at) }
+}
+
 const abilities = Player.fields.restrictions.fields
 
-/** The columns of `players` as {@link playerColumns} selects them: those that show, and what the other fields are made of. */
+/** Columns of `players`: those that show, and what the other fields are made of. */
 export const PlayerRow = Schema.Struct({
   ...plain,
   id: Schema.Number,
@@ -38,6 +49,7 @@ export const PlayerRow = Schema.Struct({
   exclusion_return_from: optionalTime,
   exclusion_return_at: optionalTime,
   exclusion_source: Schema.NullOr(Schema.Literals(exclusionSources)),
+  registers: Schema.Array(RegisterStanding),
   marketing_email: Schema.Boolean,
   marketing_sms: Schema.Boolean,
   marketing_newsletter: Schema.Boolean,
@@ -47,16 +59,20 @@ export const PlayerRow = Schema.Struct({
   registration_affiliate_id: optionalText,
   registration_btag: optionalText,
   last_login_at: optionalTime,
+  dormant_since: optionalTime,
   created_at: Instant,
   updated_at: Instant,
-  /** The personal id and the document number, where they are not in clear. */
+  /** The personal id and the document number. */
   numbers_sealed: Schema.NullOr(Schema.Uint8Array)
 })
 
 export type PlayerRow = typeof PlayerRow.Type
 
-/** Selects a {@link PlayerRow} from `players`. */
-export const playerColumns = columnsOf(PlayerRow, undefined, {
+/** As it is stored: with the numbers sealed only. */
+const StoredRow = Schema.Struct(Struct.omit(PlayerRow.fields, ["personal_id", "document_number"]))
+
+/** Selects what {@link playerRows} reads from `players`. */
+export const playerColumns = columnsOf(StoredRow, undefined, {
   birth_date: "to_char(birth_date, 'YYYY-MM-DD')",
   is_verified: "kyc_status = 'verified'",
   can_withdraw: `can_withdraw AND NOT withdrawal_holds @> '[{"isLifted": false}]'`
@@ -80,6 +96,7 @@ export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
   const end = exclusion === null ? null : exclusionEnd(exclusion)
   return {
     ...plainOf(row),
+    register: newestAnswer(row.registers),
     restrictions: abilitiesOf(row),
     self_exclusion: exclusion === null || end !== null && now >= end ? null : exclusionFields(exclusion),
     marketing: { email: row.marketing_email, sms: row.marketing_sms, newsletter: row.marketing_newsletter },
@@ -91,6 +108,7 @@ export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
       btag: row.registration_btag
     },
     last_login_at: isoOrNull(row.last_login_at),
+    dormant_since: isoOrNull(row.dormant_since),
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at)
   }
@@ -98,17 +116,14 @@ export const toProfile = (row: PlayerRow, now: number): PlayerProfile => {
 
 /** Reads {@link PlayerRow}s, with the numbers that are stored sealed. */
 export const playerRows = (personal: PersonalData["Service"]) => {
-  const rows = rowsOf(PlayerRow)
+  const rows = rowsOf(StoredRow)
   return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>) =>
     Effect.flatMap(
       rows(statement),
       (found) =>
         Effect.forEach(found, (row) =>
-          row.numbers_sealed === null ? Effect.succeed(row) : Effect.map(
-            openNumbers(personal, row.id, row.numbers_sealed, {
-              personalId: row.personal_id,
-              documentNumber: row.document_number
-            }),
+          Effect.map(
+            openNumbers(personal, row.id, row.numbers_sealed),
             ({ documentNumber, personalId }): PlayerRow => ({
               ...row,
               personal_id: personalId,

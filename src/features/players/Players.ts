@@ -14,7 +14,6 @@ import type { Operator } from "../../domain/state/Operator.ts"
 import { Identity } from "../../domain/player/Identity.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { wire } from "../../domain/WireNames.ts"
-import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
@@ -26,9 +25,11 @@ import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
 import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
-import { makeIsExcluded, selfExcluded } from "./internal/ExcludedIdentities.ts"
+import { makeRefuseExcluded } from "./internal/ExcludedIdentities.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"
+import type { Person } from "../../registers/Register.ts"
+import { Registers } from "../registers/Registers.ts"
 import { PasswordHashes } from "../../auth/PasswordHashes.ts"
 import { makePlayerList, type PlayerListFilters } from "./PlayerList.ts"
 import { playerColumns, type PlayerProfile, type PlayerRow, playerRows, toProfile } from "./PlayerProfile.ts"
@@ -38,6 +39,7 @@ import {
   type FieldMessages,
   type Registration
 } from "../../contract/players/RegistrationResource.ts"
+import { OperatorClocks } from "../../store/OperatorClocks.ts"
 import { ProfileBook } from "../../store/ProfileBook.ts"
 import { makeRowCounts } from "../../store/RowCounts.ts"
 import { isStorable, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
@@ -75,9 +77,6 @@ type Unavailable = Refusal<"TRY_AGAIN">
 /** An offset that no list reaches; the numbers of an array end not far beyond. */
 const maxOffset = 2_000_000_000
 
-/** Minimum interval between two writes of a player's last login, ms. */
-const loginNotedEveryMs = 60_000
-
 const replayWindowMs = 24 * 60 * 60_000
 
 const counts = rowsOf(Schema.Struct({ total: Schema.Number }))
@@ -97,6 +96,24 @@ const nobody = Record.map(person, () => null)
 
 const personOf = (registration: Registration) => ({ ...nobody, ...Struct.pick(registration, Struct.keys(person)) })
 
+/** The person of a registration as registers are asked about it. */
+const askedAbout = (registration: Registration): Person => {
+  const row = personOf(registration)
+  return {
+    firstName: row.first_name,
+    lastName: row.last_name,
+    lastNamePrefix: row.last_name_prefix,
+    birthName: row.birth_name,
+    birthPlace: row.birth_place,
+    birthDate: row.birth_date,
+    email: row.email,
+    phone: row.phone,
+    postcode: row.zip_code,
+    personalId: row.personal_id,
+    registerCode: null
+  }
+}
+
 const toIdentity = Schema.decodeSync(wire(Identity))
 
 const toRow = (
@@ -104,6 +121,7 @@ const toRow = (
   operator: Operator,
   registration: Registration,
   source: RegisterOptions["source"],
+  registers: PlayerRow["registers"],
   now: number
 ): PlayerRow => ({
   ...personOf(registration),
@@ -129,6 +147,7 @@ const toRow = (
   exclusion_return_from: null,
   exclusion_return_at: null,
   exclusion_source: null,
+  registers,
   marketing_email: registration.marketing?.email ?? false,
   marketing_sms: registration.marketing?.sms ?? false,
   marketing_newsletter: registration.marketing?.newsletter ?? false,
@@ -138,6 +157,7 @@ const toRow = (
   registration_affiliate_id: registration.affiliate_id ?? null,
   registration_btag: registration.btag ?? null,
   last_login_at: null,
+  dormant_since: null,
   created_at: now,
   updated_at: now,
   numbers_sealed: null
@@ -153,8 +173,6 @@ export class Players extends Context.Service<Players, {
     body: { readonly [field: string]: unknown },
     options: RegisterOptions
   ) => Effect.Effect<Registered, RegisterRefusal>
-  /** Records the last login of a player of the operator, to the minute. Never fails: a login does not depend on its record. */
-  readonly noteLogin: (operatorId: number, playerId: number) => Effect.Effect<void>
   /** A player of an operator. */
   readonly get: (
     operatorId: number,
@@ -179,6 +197,8 @@ export class Players extends Context.Service<Players, {
   static readonly layer = Layer.effect(
     Players,
     Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      const clocks = yield* OperatorClocks
       const sql = yield* SqlClient.SqlClient
       const profiles = yield* makeProfileBatches
       const ids = yield* Ids
@@ -191,9 +211,10 @@ export class Players extends Context.Service<Players, {
       const list = yield* makePlayerList
       const factorOf = yield* makeFactorOf
       const book = yield* ProfileBook
+      const registers = yield* Registers
       const findTaken = yield* makeFindTaken
       const insertPlayer = yield* makeInsertPlayer
-      const isExcluded = yield* makeIsExcluded
+      const refuseExcluded = yield* makeRefuseExcluded
       const countPlayers = yield* makeRowCounts("players", "player_counts", ["status", "kyc_status"])
 
       /** The answer that is stored under a key, if there is one that still counts. */
@@ -207,8 +228,9 @@ export class Players extends Context.Service<Players, {
           ? stored.body
           : yield* Effect.orElseSucceed(secrets.openText(replyPurpose(claim), stored.body_sealed), () => null)
         if (
-          body === null ||
-          !Buffer.from(personal.fingerprint(stored.fingerprint)).equals(personal.fingerprint(claim.fingerprint))
+          // or erased with its player
+          body === null || body === "" ||
+          !Buffer.from(stored.fingerprint).equals(claim.fingerprint)
         ) {
           return yield* Effect.fail(
             refuse("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used for a different request.")
@@ -217,12 +239,13 @@ export class Players extends Context.Service<Players, {
         return { _tag: "Replayed", reply: { status: stored.status, body } } satisfies Registered
       })
 
-      const insertReply = (claim: IdempotencyClaim, reply: RenderedReply, now: number) =>
-        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body_sealed, created_at)
+      const insertReply = (claim: IdempotencyClaim, reply: RenderedReply, now: number, playerId: number) =>
+        sql`INSERT INTO idempotency_keys (scope, key, fingerprint, status, body_sealed, created_at, player_id)
           VALUES (${claim.scope}, ${claim.key}, ${claim.fingerprint}, ${reply.status},
-            ${secrets.seal(replyPurpose(claim), reply.body)}, ${toDate(now)})
+            ${secrets.seal(replyPurpose(claim), reply.body)}, ${toDate(now)}, ${playerId})
           ON CONFLICT (scope, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, status = EXCLUDED.status,
-            body = NULL, body_sealed = EXCLUDED.body_sealed, created_at = EXCLUDED.created_at
+            body = NULL, body_sealed = EXCLUDED.body_sealed, created_at = EXCLUDED.created_at,
+            player_id = EXCLUDED.player_id
           WHERE idempotency_keys.created_at <= ${toDate(now - replayWindowMs)}
           RETURNING 1`
 
@@ -245,9 +268,7 @@ export class Players extends Context.Service<Players, {
 
           const takenNow = yield* findTaken(operator.id, unique)
           if (registration === undefined || Object.keys(takenNow).length > 0) return yield* refuseTaken(takenNow)
-          if (yield* isExcluded(operator.id, toIdentity(personOf(registration)), now)) {
-            return yield* Effect.fail(selfExcluded)
-          }
+          yield* refuseExcluded(operator.id, toIdentity(personOf(registration)), now)
           const { currency: base, defaultLimits } = operator
           const { currency = base } = registration
           const limits = limitsIn(defaultLimits, yield* factorOf({ currency, base }))
@@ -267,38 +288,51 @@ export class Players extends Context.Service<Players, {
 
           const chosen = readLimitChanges(registration.limits ?? {})
           if ("_tag" in chosen) return yield* Effect.fail(chosen)
-          const rules = book.rulesOf(jurisdiction, currency, now) ?? noRules
+          const rules = book.rulesOf(jurisdiction, currency, now, operator.id) ?? noRules
           const initial = initialLimits(limits, chosen, rules)
           if ("_tag" in initial) return yield* Effect.fail(initial)
 
-          const passwordHash = registration.password === undefined
-            ? yield* passwords.random
-            : yield* passwords.hash(registration.password)
-          // lists of players go by id, the newest first, whichever node registered them
-          const id = yield* ids.reserveNewest(2).pipe(
-            Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
-            Effect.mapError(() => temporarilyUnavailable)
-          )
-          const row = toRow(id, operator, registration, options.source, now)
-          const player = toProfile(row, now)
-          const reply = options.render(player)
-          const event = { id: id + 1, data: JSON.stringify(withoutPersonal({ player })) }
-
-          return yield* inTransaction(sql)(Effect.gen(function*() {
-            // The key first: a retry that waits for its first try must not clash with that try's player before.
-            if (claim !== undefined && (yield* insertReply(claim, reply, now)).length === 0) {
-              return yield* Effect.fail(alreadyAnswered)
+          const registering = yield* registers.beforeRegistration(operator.id, rules, askedAbout(registration))
+          const write = Effect.gen(function*() {
+            const passwordHash = registration.password === undefined
+              ? yield* passwords.random
+              : yield* passwords.hash(registration.password)
+            // a register takes its time: the person may have been excluded meanwhile
+            if (rules.registers.length > 0) {
+              yield* refuseExcluded(operator.id, toIdentity(personOf(registration)), yield* Clock.currentTimeMillis)
             }
-            yield* insertPlayer({
-              row,
-              passwordHash,
-              ...initial,
-              termsVersion: registration.terms_version ?? null,
-              event
-            })
-            yield* sql.afterCommit(Effect.sync(outbox.announce))
-            return { _tag: "Registered", player, reply } satisfies Registered
-          })).pipe(
+            // lists of players go by id, the newest first, whichever node registered them
+            const id = yield* ids.reserveNewest(2).pipe(
+              Effect.tapError(({ reason }) =>
+                Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })
+              ),
+              Effect.mapError(() => temporarilyUnavailable)
+            )
+            const row = toRow(id, operator, registration, options.source, registering.standings, now)
+            const player = toProfile(row, now)
+            const reply = options.render(player)
+            const event = { id: id + 1, data: JSON.stringify(withoutPersonal({ player })) }
+
+            return yield* inTransaction(sql)(Effect.gen(function*() {
+              // The key first: a retry that waits for its first try must not clash with that try's player before.
+              if (claim !== undefined && (yield* insertReply(claim, reply, now, id)).length === 0) {
+                return yield* Effect.fail(alreadyAnswered)
+              }
+              yield* insertPlayer({
+                row,
+                passwordHash,
+                ...initial,
+                termsVersion: registration.terms_version ?? null,
+                event
+              })
+              yield* sql.afterCommit(Effect.sync(outbox.announce))
+              yield* registering.write(id)
+              return { _tag: "Registered", player, reply } satisfies Registered
+            }))
+          })
+          return yield* write.pipe(
+            // each question leaves its check, whatever becomes of the registration
+            Effect.tapError(() => registering.writeAlone),
             Effect.catchTags({
               AlreadyAnswered: () =>
                 Effect.flatMap(
@@ -314,17 +348,6 @@ export class Players extends Context.Service<Players, {
         },
         orTryAgain
       )
-
-      const noteLogin = Effect.fn("Players.noteLogin")(function*(operatorId: number, playerId: number) {
-        const now = yield* Clock.currentTimeMillis
-        yield* sql`UPDATE players SET last_login_at = ${toDate(now)}
-          WHERE id = ${playerId} AND operator_id = ${operatorId}
-            AND (last_login_at IS NULL OR last_login_at <= ${toDate(now - loginNotedEveryMs)})`.pipe(
-          Effect.catch((error) =>
-            Effect.annotateLogs(Effect.logWarning("last login update failed"), { reason: describeSqlError(error) })
-          )
-        )
-      })
 
       const select = (playerId: number) =>
         orTryAgain(oneOf(players(sql`SELECT ${columns} FROM players WHERE id = ${playerId}`)))
@@ -418,12 +441,14 @@ export class Players extends Context.Service<Players, {
 
       const asStaffPlayer = Effect.fnUntraced(function*(row: PlayerRow | undefined) {
         if (row === undefined) return yield* Effect.fail(notFound)
-        return { operator_id: row.operator_id, ...toProfile(row, yield* Clock.currentTimeMillis) }
+        return {
+          operator_id: row.operator_id,
+          ...toProfile(row, clocks.at(row.operator_id, clock.currentTimeMillisUnsafe()))
+        }
       })
 
       return Players.of({
         register,
-        noteLogin,
         get: Effect.fn("Players.get")((operatorId, playerId) => profiles.put({ operatorId, playerId })),
         startGet: (operatorId, playerId, done) => profiles.post({ operatorId, playerId }, done),
         list: Effect.fn("Players.list")(function*(operatorId, query) {

@@ -1,6 +1,6 @@
 /**
- * Players by the beginnings of words: of a name, the username, the e-mail, the phone or the external id, whatever the case and the accents, or by a
- * whole id. Quick enough for every key that is struck.
+ * Players by prefixes of words: of a name, the username, the e-mail, the phone or the external id, regardless of case and accents, or by a
+ * whole id. Fast enough for a search at every keystroke.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,8 +26,8 @@ const maxFound = 20_000
 
 /**
  * Ids of at most `limit` players: exact matches first, then those whose username, e-mail or external id begins with the text, then those of whom
- * every word of the text begins one of theirs, the newest first. Each operator has its own indexes (migration 0036); a common word is found among the
- * newest players, a rare one by the index of words (migration 0052).
+ * every word of the text begins one of theirs, the newest first. Each operator has its own indexes (`players_username_prefix` and its like); a common word is
+ * found among the newest players, a rare one by the index of words (`players_words`).
  */
 export const makePlayersByWords = Effect.map(
   Effect.all([SqlClient.SqlClient, makeByIndex]),

@@ -5,7 +5,9 @@
 import { Clock, Context, Data, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
+import type { AuditLine } from "../../chain/Lines.ts"
 import { reverifyStep } from "../../domain/player/AccountStatus.ts"
+import { forgetAnswersStep } from "../../domain/player/RegisterChecks.ts"
 import { dayNumber } from "../../domain/jurisdiction/Rules.ts"
 import { answer } from "../../domain/state/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
@@ -13,7 +15,8 @@ import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { PersonalData } from "../../platform/PersonalData.ts"
 import { toDate } from "../../platform/Time.ts"
-import { makeIsExcluded, selfExcluded } from "./internal/ExcludedIdentities.ts"
+import { consentColumns, ConsentRow, idsOfConsents, makeWriteConsents } from "../consents/ConsentRecords.ts"
+import { makeRefuseExcluded } from "./internal/ExcludedIdentities.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
@@ -24,15 +27,22 @@ import {
   type ProfileField,
   profileFields
 } from "../../contract/players/RegistrationResource.ts"
-import { oneOf, orTryAgain } from "../../store/Rows.ts"
+import { ProfileBook } from "../../store/ProfileBook.ts"
+import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "SELF_EXCLUDED_IDENTITY" | "TRY_AGAIN">
+
+const consentRows = rowsOf(ConsentRow)
+const jurisdictions = rowsOf(Schema.Struct({ jurisdiction: Schema.String }))
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Send the same request again.")
 
 /** The change would leave a verified player with another name or birth date. Nothing was written. */
 class IsVerified extends Data.TaggedError("IsVerified") {}
+
+/** The change would leave a player with answers of registers about another person. Nothing was written. */
+class HasAnswers extends Data.TaggedError("HasAnswers") {}
 
 /** Tries of a change that runs into concurrent verifications of the player. */
 const maxTries = 5
@@ -62,11 +72,13 @@ export class Profiles extends Context.Service<Profiles, {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
+      const book = yield* ProfileBook
       const actors = yield* PlayerActors
       const chain = yield* Chain
       const players = playerRows(yield* PersonalData)
       const findTaken = yield* makeFindTaken
-      const isExcluded = yield* makeIsExcluded
+      const refuseExcluded = yield* makeRefuseExcluded
+      const writeConsents = yield* makeWriteConsents
       const columns = sql.literal(playerColumns)
       const semaphores = yield* Effect.forEach(Array.from({ length: lanes }), () => Semaphore.make(1))
 
@@ -79,14 +91,15 @@ export class Profiles extends Context.Service<Profiles, {
         )
 
       /**
-       * Whether the changes give the player the name and birth date of another one who is excluded: an account opened under a false name would otherwise
+       * Refuses changes that give the player the name and birth date of another one who is excluded: an account opened under a false name would otherwise
        * get the right one. Numbers are not compared, which no profile update changes; nor is the player, who may correct a name while excluded.
        */
-      const becomesExcluded = (
-        { birth_date, first_name, id, last_name, middle_name, operator_id: operatorId }: PlayerRow,
+      const refuseBecomingExcluded = (
+        row: PlayerRow,
         changes: ProfileChanges,
         now: number
       ) => {
+        const { birth_date, first_name, id, last_name, middle_name, operator_id: operatorId } = row
         const next = (field: ProfileField, value: string) => String(changes.get(field) ?? value)
         const identity = {
           firstName: next("first_name", first_name),
@@ -96,24 +109,50 @@ export class Profiles extends Context.Service<Profiles, {
           personalId: null,
           documentNumber: null
         }
-        return isExcluded(operatorId, identity, now, id)
+        const isExcluded = toProfile(row, now).self_exclusion !== null
+        return refuseExcluded(operatorId, identity, now, { playerId: id, isExcluded })
       }
+
+      /** Writes what a profile says of e-mail as the consent to it for all products; gives the lines of the audit log. */
+      const consent = Effect.fnUntraced(function*(
+        operatorId: number,
+        playerId: number,
+        email: unknown,
+        actor: string,
+        { firstId, now }: { readonly firstId: number; readonly now: number }
+      ) {
+        if (typeof email !== "boolean") return []
+        const row = yield* oneOf(consentRows(sql`SELECT ${sql.literal(consentColumns)} FROM players
+          WHERE id = ${playerId} AND operator_id = ${operatorId}`))
+        if (row === undefined) return yield* Effect.fail(notFound)
+        const author = { by: "operator", actor, reason: null } as const
+        const { lines } = yield* writeConsents(row, [{ channel: "email", granted: email }], author, firstId, now)
+        return lines
+      })
 
       const write = Effect.fnUntraced(
         function*(operatorId: number, playerId: number, changes: ProfileChanges, actor: string, now: number) {
-          const firstId = yield* Effect.mapError(ids.reserve(Math.max(1, changes.size)), () => tryAgain)
+          const firstId = yield* Effect.mapError(ids.reserve(changes.size + idsOfConsents(1)), () => tryAgain)
           return yield* inTransaction(sql)(Effect.gen(function*() {
             const before = yield* lock(operatorId, playerId)
+            const consented = yield* consent(operatorId, playerId, changes.get("marketing.email"), actor, {
+              firstId: firstId + changes.size,
+              now
+            })
             const changed = profileFields.filter((field) =>
               changes.has(field) && changes.get(field) !== before[columnOf(field)]
             )
-            if (changed.length === 0) return { before, after: before }
+            if (changed.length === 0) {
+              yield* chain.writeAuditLines(consented)
+              return { before, after: before }
+            }
             const isOther = changed.some((field) => identityFields.includes(field))
             const next = (field: ProfileField) =>
               changed.includes(field) ? changes.get(field) ?? null : before[columnOf(field)]
             if (isOther) {
-              if (yield* becomesExcluded(before, changes, now)) return yield* Effect.fail(selfExcluded)
+              yield* refuseBecomingExcluded(before, changes, now)
               if (before.kyc_status === "verified") return yield* new IsVerified()
+              if (before.registers.some(({ verdict }) => verdict !== "excluded")) return yield* new HasAnswers()
             }
             const after = yield* oneOf(players(
               sql`UPDATE players SET ${
@@ -131,7 +170,7 @@ export class Profiles extends Context.Service<Profiles, {
                   ${toDate(now)})
                 ON CONFLICT DO NOTHING`
             }
-            yield* chain.writeAuditLines(changed.map((field, index) => ({
+            const lines = changed.map((field, index): AuditLine => ({
               id: firstId + index,
               at: now,
               actor,
@@ -142,7 +181,8 @@ export class Profiles extends Context.Service<Profiles, {
               before: { [field]: before[columnOf(field)] },
               after: { [field]: next(field) },
               reason: null
-            })))
+            }))
+            yield* chain.writeAuditLines([...lines, ...consented])
             return { before, after: after ?? before }
           }))
         }
@@ -154,8 +194,7 @@ export class Profiles extends Context.Service<Profiles, {
           operatorId: Schema.Number,
           country: Schema.String,
           language: Schema.String,
-          // absent from a node of an earlier version
-          birthDay: Schema.optionalKey(Schema.Number)
+          birthDay: Schema.Number
         }),
         run: (playerId, { operatorId, ...changed }) =>
           actors.ask(operatorId, playerId, (player) => answer({ ...player, ...changed }, undefined))
@@ -165,7 +204,7 @@ export class Profiles extends Context.Service<Profiles, {
       const tell = ({ birth_date, country, id, language, operator_id: operatorId }: PlayerRow) =>
         updateProfile(id, { operatorId, country, language, birthDay: dayNumber(birth_date) }).pipe(
           Effect.catch(({ code }) =>
-            Effect.annotateLogs(Effect.logWarning("profile update of a player in memory failed"), {
+            Effect.annotateLogs(Effect.logWarning("profile of a player in memory was not updated"), {
               player_id: id,
               reason: code
             })
@@ -173,7 +212,7 @@ export class Profiles extends Context.Service<Profiles, {
         )
 
       /**
-       * Writes the changes, after a reset of a KYC verification that they invalidate: no name becomes verified unseen. Locks the row before it reads
+       * Writes the changes, after a reset of a KYC verification and of answers of registers that they invalidate: no name becomes verified unseen. Locks the row before it reads
        * the status.
        */
       const writeUnverified = (
@@ -185,18 +224,31 @@ export class Profiles extends Context.Service<Profiles, {
       ) =>
         write(operatorId, playerId, changes, actor, now).pipe(
           Effect.tapError((error) =>
-            error instanceof IsVerified ? actors.ask(operatorId, playerId, reverifyStep(actor)) : Effect.void
+            error instanceof IsVerified
+              ? actors.ask(operatorId, playerId, reverifyStep(actor))
+              : error instanceof HasAnswers
+              ? actors.ask(operatorId, playerId, forgetAnswersStep(actor))
+              : Effect.void
           ),
-          Effect.retry({ while: (error) => error instanceof IsVerified, times: maxTries }),
-          Effect.catchTag("IsVerified", () => Effect.fail(tryAgain))
+          Effect.retry({
+            while: (error) => error instanceof IsVerified || error instanceof HasAnswers,
+            times: maxTries
+          }),
+          Effect.catchTags({
+            IsVerified: () => Effect.fail(tryAgain),
+            HasAnswers: () => Effect.fail(tryAgain)
+          })
         )
 
       const update = Effect.fn("Profiles.update")(
         function*(operatorId: number, playerId: number, body: { readonly [field: string]: unknown }, actor: string) {
           const now = yield* Clock.currentTimeMillis
-          const known = yield* sql`SELECT 1 FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`
-          if (known.length === 0) return yield* Effect.fail(notFound)
-          const { changes, messages, unique } = checkProfileChanges(body, now)
+          const known = yield* oneOf(
+            jurisdictions(sql`SELECT jurisdiction FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`)
+          )
+          if (known === undefined) return yield* Effect.fail(notFound)
+          const minimumAge = book.current(known.jurisdiction, now)?.profile.minimum_age
+          const { changes, messages, unique } = checkProfileChanges(body, now, minimumAge)
           const takenNow = yield* findTaken(operatorId, unique, playerId)
           if (changes === undefined || Object.keys(takenNow).length > 0) {
             return yield* Effect.fail(refuseFields({ ...messages, ...takenNow }))

@@ -1,13 +1,14 @@
-/** Profiles of jurisdictions as staff keep them: new versions and their approval (`docs/decisions/0057-jurisdictions.md`). */
+/** Profiles of jurisdictions in the back office: new versions and their approval (`docs/decisions/0057-jurisdictions.md`). */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { fieldIssues } from "../../contract/common/FormErrors.ts"
 import { instant, integer } from "../../contract/common/Fields.ts"
 import type { StaffProfile, StaffProfileSummary, StaffProfileVersion } from "../../contract/profiles/StaffApi.ts"
 import { differencesOf } from "../../domain/jurisdiction/Differences.ts"
-import { after } from "../../domain/jurisdiction/Duration.ts"
+import { looserFrom } from "../../domain/jurisdiction/Moves.ts"
 import { isOwnCode, noneCode, Profile } from "../../domain/jurisdiction/Profile.ts"
-import { inForce, type ProfileVersion } from "../../domain/jurisdiction/Rules.ts"
+import { gameCategories } from "../../domain/jurisdiction/GameCategories.ts"
+import { hasAmounts, inForce, type ProfileVersion } from "../../domain/jurisdiction/Rules.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { objectionMessage, objectionToApproval } from "../../domain/staff/FourEyes.ts"
 import { isCurrency } from "../../domain/Standards.ts"
@@ -30,14 +31,13 @@ const Import = Schema.Struct({
 
 const decodeImport = Schema.decodeUnknownResult(Import, { errors: "all", onExcessProperty: "error" })
 
-const useRows = rowsOf(Schema.Struct({
-  code: Schema.String,
-  operators: Schema.Number,
-  active: Schema.Number,
-  hours: Schema.Number
-}))
+const useRows = rowsOf(Schema.Struct({ isUsed: Schema.Boolean, hours: Schema.Number }))
 
-const playerRows = rowsOf(Schema.Struct({ hasPlayers: Schema.Boolean }))
+const countRows = rowsOf(Schema.Struct({ code: Schema.String, operators: Schema.Number }))
+
+const categoryRows = rowsOf(Schema.Struct({ category: Schema.String }))
+
+const currencyRows = rowsOf(Schema.Struct({ currency: Schema.String }))
 
 const proposalRows = rowsOf(Schema.Struct({
   version: Schema.Number,
@@ -53,13 +53,11 @@ const notFound = refuse("NOT_FOUND", "There is no such profile, or it has no suc
 const refuseEarlier = ({ version }: ProfileVersion) =>
   refuse(
     "INVALID_REQUEST",
-    `Version ${version} is approved already, and takes the place of this one. Add the document anew.`,
+    `Version ${version} is already approved and replaces this one. Add the document again, as a new version.`,
     {
       version
     }
   )
-
-const dayMs = 86_400_000
 
 type Versions = ReadonlyArray<ProfileVersion>
 
@@ -96,7 +94,10 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
     actor: Actor,
     code: string,
     version: number
-  ) => Effect.Effect<StaffProfileVersion, Refusal<"NOT_FOUND" | "INSUFFICIENT_SCOPE" | "INVALID_REQUEST"> | Unavailable>
+  ) => Effect.Effect<
+    StaffProfileVersion,
+    Refusal<"NOT_FOUND" | "INSUFFICIENT_SCOPE" | "INVALID_REQUEST" | "VALIDATION_FAILED"> | Unavailable
+  >
 }>()("pitboss/profiles/ProfileVersions") {
   static readonly layer = Layer.effect(
     ProfileVersions,
@@ -107,19 +108,22 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
       const staffFacts = yield* makeStaffFacts
 
       /** Operators by the code that they offer. */
-      const uses = useRows(
-        sql`SELECT code, count(*)::float8 AS operators, count(*) FILTER (WHERE o.active)::float8 AS active,
-            max(o.cooling_off_hours)::float8 AS hours
-          FROM operators o CROSS JOIN LATERAL unnest(o.profiles) AS code GROUP BY code`
+      const operatorsByCode = countRows(
+        sql`SELECT code, count(*)::float8 AS operators FROM operators o CROSS JOIN LATERAL unnest(o.profiles) AS code GROUP BY code`
       )
 
-      /** Whether somebody is held to the rules of a code: an active operator offers it, or it has players, also of those that offer it no more. */
-      const isInUse = Effect.fnUntraced(function*(code: string, use: { readonly active: number } | undefined) {
-        if ((use?.active ?? 0) > 0) return true
-        const [found] = yield* playerRows(
-          sql`SELECT EXISTS (SELECT FROM players WHERE jurisdiction = ${code} AND jurisdiction <> 'none') AS "hasPlayers"`
+      /**
+       * Whether somebody is held to the rules of a code: an active operator offers it, or it has players, also of those that offer it no more; and the
+       * longest cooling-off of the operators.
+       */
+      const useOf = Effect.fnUntraced(function*(code: string) {
+        const [use] = yield* useRows(
+          sql`SELECT coalesce(bool_or(active), false)
+              OR EXISTS (SELECT FROM players WHERE jurisdiction = ${code} AND jurisdiction <> 'none') AS "isUsed",
+              coalesce(max(cooling_off_hours), 0)::float8 AS hours
+            FROM operators WHERE ${code} = ANY (profiles)`
         )
-        return found?.hasPlayers === true
+        return use ?? { isUsed: false, hours: 0 }
       })
 
       const rowsOfCode = (code: string) =>
@@ -169,7 +173,7 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
 
       const list = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const counts = new Map((yield* uses).map((row) => [row.code, row.operators]))
+        const counts = new Map((yield* operatorsByCode).map((row) => [row.code, row.operators]))
         return [...book.versions()].flatMap(([code, versions]): ReadonlyArray<StaffProfileSummary> => {
           const counting = inForce(versions, now)
           const newest = versions.findLast(({ isApproved }) => !isApproved)
@@ -202,13 +206,6 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
         }
       }, orTryAgain)
 
-      /** When what is looser may count: as a raise of a limit would, after the longest wait that there is. */
-      const looserFrom = (validFrom: number, before: Profile, hours: number): number =>
-        Math.max(
-          after(before.limits.raise.wait ?? "PT0S", validFrom),
-          validFrom + Math.max(dayMs, hours * 3_600_000)
-        )
-
       const refuseCode = (document: Profile, versions: Versions): Refusal<"VALIDATION_FAILED"> | undefined => {
         const [first] = versions
         if (document.code === noneCode) {
@@ -228,6 +225,42 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
           : undefined
       }
 
+      /** Caps on stakes in a category that no game has hold nobody: a slip of the pen, most likely. */
+      const refuseCategories = Effect.fnUntraced(function*({ stakes }: Profile) {
+        const named = new Set(stakes.flatMap(({ categories }) => categories))
+        const unknown = [...named].filter((category) => !gameCategories.some((one) => one === category))
+        if (unknown.length === 0) return
+        // a game of chance of another category counts as a slot
+        const found = yield* categoryRows(
+          sql`SELECT DISTINCT category FROM games WHERE type = 'live' AND ${sql.in("category", unknown)}`
+        )
+        const missing = unknown.filter((category) => !found.some((one) => one.category === category))
+        if (missing.length === 0) return
+        return yield* Effect.fail(refuseFields({
+          stakes: [
+            `must name ${gameCategories.join(", ")} or a live game's own category: ${missing.join(", ")} is neither`
+          ]
+        }))
+      })
+
+      /** Nothing could be decided about players in a currency that amounts have no exchange rate to. */
+      const refuseWithoutRate = Effect.fnUntraced(function*(document: Profile) {
+        if (!hasAmounts(document)) return
+        const { code, currency } = document
+        const others = yield* currencyRows(
+          sql`SELECT DISTINCT currency FROM players WHERE jurisdiction = ${code} AND jurisdiction <> 'none'
+            AND currency <> ${currency}`
+        )
+        const unmet = yield* Effect.filter(
+          others,
+          (one) => Effect.map(book.keepRate(code, one.currency), (isKept) => !isKept)
+        )
+        if (unmet.length === 0) return
+        return yield* Effect.fail(refuseFields({
+          currency: [`has players of ${unmet.map((one) => one.currency).join(", ")}, and no exchange rate to it`]
+        }))
+      })
+
       const add = Effect.fn("ProfileVersions.add")(
         function*(actor: Actor, body: { readonly [field: string]: unknown }) {
           const decoded = decodeImport(body)
@@ -242,18 +275,20 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               const versions = book.versions().get(code) ?? []
               const refusal = refuseCode(document, versions)
               if (refusal !== undefined) return yield* Effect.fail(refusal)
+              yield* refuseCategories(document)
+              yield* refuseWithoutRate(document)
               const version = (versions.at(-1)?.version ?? 0) + 1
               if (sentVersion !== undefined && sentVersion !== version) {
                 return yield* Effect.fail(refuseFields({ version: [`must be ${version}, the next one`] }))
               }
               const validFrom = sentFrom === undefined ? now : Math.max(now, Date.parse(sentFrom))
               const before = documentBefore(versions, { version, validFrom })
-              const use = (yield* uses).find((row) => row.code === code)
+              const { hours, isUsed } = yield* useOf(code)
               const differences = before === undefined ? [] : differencesOf(before.profile, document)
-              const isLooser = (yield* isInUse(code, use)) && differences.some(({ effect }) => effect === "looser")
+              const isLooser = isUsed && differences.some(({ effect }) => effect === "looser")
               const waits = !isOwnCode(code) || isLooser
               const looser = isLooser && before !== undefined
-                ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
+                ? looserFrom(validFrom, before.profile, hours)
                 : validFrom
               yield* sql`INSERT INTO profile_versions ${
                 sql.insert({
@@ -318,13 +353,14 @@ export class ProfileVersions extends Context.Service<ProfileVersions, {
               const later = versions.find((other) => other.isApproved && other.version > version)
               if (later !== undefined) return yield* Effect.fail(refuseEarlier(later))
               yield* refuseSamePerson(actor, row)
-              const use = (yield* uses).find((other) => other.code === code)
+              yield* refuseWithoutRate(one.document)
+              const { hours, isUsed } = yield* useOf(code)
               const validFrom = Math.max(now, one.validFrom)
               const before = documentBefore(versions, { version, validFrom })
-              const isLooser = (yield* isInUse(code, use)) &&
+              const isLooser = isUsed &&
                 changesIn(versions, { ...one, validFrom }).some(({ effect }) => effect === "looser")
               const looser = isLooser && before !== undefined
-                ? looserFrom(validFrom, before.profile, use?.hours ?? 0)
+                ? looserFrom(validFrom, before.profile, hours)
                 : validFrom
               yield* sql`UPDATE profile_versions SET approved_at = ${toDate(now)}, approved_by = ${actor.label},
                   valid_from = ${toDate(validFrom)}, looser_from = ${toDate(looser)}

@@ -5,6 +5,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { categoryOfWord } from "../../domain/jurisdiction/GameCategories.ts"
 import { gameTypes } from "../../domain/state/Bonus.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { toDate } from "../../platform/Time.ts"
@@ -35,7 +36,7 @@ const tooLarge = refuse("INVALID_REQUEST", `The vendor's catalogue has more than
 
 /** That the vendor says no, as a refusal of a request of staff. */
 export const refusedByVendor = vendorRefusal((word) =>
-  refuse("INVALID_REQUEST", "The vendor refuses.", { reason: "vendor", vendor: word })
+  refuse("INVALID_REQUEST", "The vendor refused the request.", { reason: "vendor", vendor: word })
 )
 
 // oxlint-disable-next-line no-control-regex -- it matches control characters
@@ -58,7 +59,8 @@ const readGame = (game: CatalogueGame) => {
     external_id: externalId,
     name: line(game.name, 200) || externalId,
     type: game.type,
-    category: line(game.category, 50) || (game.type === "live" ? "live" : "slots"),
+    category: categoryOfWord(game.type, game.category),
+    vendor_category: line(game.category, 50) || null,
     rtp: rtp !== null && rtp >= 0 && rtp <= 100 ? Math.round(rtp * 100) / 100 : null,
     thumbnail_url: thumbnailUrl !== null && isPicture(thumbnailUrl) ? thumbnailUrl : null
   }
@@ -72,13 +74,15 @@ const storedRows = rowsOf(Schema.Struct({
   name: Schema.String,
   type: Schema.Literals(gameTypes),
   category: Schema.String,
+  vendor_category: Schema.NullOr(Schema.String),
   rtp: Schema.NullOr(Schema.Number),
   thumbnail_url: Schema.NullOr(Schema.String),
   active: Schema.Boolean
 }))
 
 const isSame = (one: ReadGame, other: ReadGame): boolean =>
-  one.name === other.name && one.type === other.type && one.category === other.category && one.rtp === other.rtp &&
+  one.name === other.name && one.type === other.type && one.category === other.category &&
+  one.vendor_category === other.vendor_category && one.rtp === other.rtp &&
   one.thumbnail_url === other.thumbnail_url
 
 const chunksOf = <A>(items: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
@@ -109,14 +113,14 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
           for (const chunk of chunksOf(added)) {
             const firstId = yield* Effect.mapError(ids.reserve(chunk.length), () => temporarilyUnavailable)
             const rows = chunk.map((game, index) => ({ ...game, id: firstId + index }))
-            yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, rtp, thumbnail_url, active,
+            yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, vendor_category, rtp, thumbnail_url, active,
                 created_at, updated_at)
-              SELECT id, ${providerId}::float8::bigint, external_id, name, type, category, rtp, thumbnail_url, ${active},
+              SELECT id, ${providerId}::float8::bigint, external_id, name, type, category, vendor_category, rtp, thumbnail_url, ${active},
                 ${toDate(now)}, ${toDate(now)}
               FROM jsonb_to_recordset(${
               JSON.stringify(rows)
             }::text::jsonb) AS g (id bigint, external_id text, name text,
-                type text, category text, rtp numeric, thumbnail_url text)`
+                type text, category text, vendor_category text, rtp numeric, thumbnail_url text)`
           }
         }
       )
@@ -124,12 +128,12 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
       const change = Effect.fnUntraced(
         function*(providerId: number, changed: ReadonlyArray<ReadGame>, now: number) {
           for (const chunk of chunksOf(changed)) {
-            yield* sql`UPDATE games g SET name = c.name, type = c.type, category = c.category, rtp = c.rtp,
+            yield* sql`UPDATE games g SET name = c.name, type = c.type, category = c.category, vendor_category = c.vendor_category, rtp = c.rtp,
                 thumbnail_url = c.thumbnail_url, updated_at = ${toDate(now)}
               FROM jsonb_to_recordset(${
               JSON.stringify(chunk)
             }::text::jsonb) AS c (external_id text, name text, type text,
-                category text, rtp numeric, thumbnail_url text)
+                category text, vendor_category text, rtp numeric, thumbnail_url text)
               WHERE g.provider_id = ${providerId} AND g.external_id = c.external_id`
           }
         }
@@ -144,7 +148,7 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
 
       const sync: CatalogueSync["Service"]["sync"] = Effect.fn("CatalogueSync.sync")(
         function*(actor, providerId, activate) {
-          const { outbound, tools } = yield* vendors.find(providerId)
+          const { outbound, tools } = yield* vendors.find(providerId, null)
           if (outbound.catalogue === undefined) return yield* Effect.fail(noCatalogue)
           const catalogue = yield* Effect.mapError(outbound.catalogue(tools), refusedByVendor)
           const { games: listed, odd = [], withdrawn = [] } = catalogue
@@ -157,7 +161,7 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
                 const { externalId: id } = game
                 const kept = readGame(game)
                 if (kept === undefined) {
-                  unread.push({ id: line(id, 128), reason: "the id is no line of 1 to 128 characters" })
+                  unread.push({ id: line(id, 128), reason: "the id must be one line of 1 to 128 characters" })
                 } else if (read.has(id)) {
                   unread.push({ id, reason: "named twice: the last one was taken" })
                 }
@@ -175,7 +179,7 @@ export class CatalogueSync extends Context.Service<CatalogueSync, {
               // two at a time must not both add a game
               yield* sql`SELECT 1 FROM providers WHERE id = ${providerId} FOR NO KEY UPDATE`
               const stored = yield* storedRows(
-                sql`SELECT id, external_id, name, type, category, rtp::float8 AS rtp, thumbnail_url, active FROM games
+                sql`SELECT id, external_id, name, type, category, vendor_category, rtp::float8 AS rtp, thumbnail_url, active FROM games
                   WHERE provider_id = ${providerId} AND original IS NULL`
               )
               const known = new Map(stored.map((game) => [game.external_id, game]))

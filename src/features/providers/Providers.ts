@@ -7,7 +7,6 @@ import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
-import { targetProblem } from "../../platform/Targets.ts"
 import { iso } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -20,7 +19,14 @@ import type { WithSecret } from "../keys/ApiKeys.ts"
 import { makeReferences, orTaken } from "../../office/References.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import type { Actor } from "../../office/Actor.ts"
-import { makeProviderSettings, ownProtocol, type SettingsObject } from "../integrations/ProviderSettings.ts"
+import {
+  addressIssues,
+  movedIssues,
+  secretsAmong,
+  type SettingsObject,
+  withoutNulls
+} from "../../office/OutgoingSettings.ts"
+import { makeProviderSettings, ownProtocol } from "../integrations/ProviderSettings.ts"
 import { settingsIssues } from "../../contract/providers/SettingsResource.ts"
 import {
   type ProviderDetails,
@@ -37,28 +43,14 @@ const sealedRows = rowsOf(Schema.Struct({ settings_sealed: Schema.NullOr(Schema.
 
 const protocolIsFixed = refuseFields({ protocol: ["cannot be changed: make another provider"] })
 
-/** Longest address among settings. */
-const maxAddressLength = 2000
-
 const notFound = refuse("NOT_FOUND", "There is no such provider.")
 
 const slugTaken = orTaken({ providers_slug_key: "slug" })
-
-/** Null removes a setting. */
-const withoutNulls = (settings: SettingsObject): SettingsObject =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null))
 
 /** 43 characters of 62 carry 256 bits. */
 const newSecret = (entropy: Entropy["Service"]): string => entropy.token("ps_live_", 43)
 
 type Unavailable = Refusal<"TRY_AGAIN">
-
-/** Settings that are addresses, by name. */
-const isAddress = (name: string): boolean => /url$/i.test(name)
-
-/** Scheme, host and port of an address; the text itself where it is none. */
-const originOf = (address: unknown): unknown =>
-  typeof address === "string" && URL.canParse(address) ? new URL(address).origin : address
 
 export class Providers extends Context.Service<Providers, {
   /** Makes a provider with its key. The secret is shown here and never again. */
@@ -106,32 +98,6 @@ export class Providers extends Context.Service<Providers, {
       const playerRefs = yield* PlayerRefs
       const { host, port, providerAllowInsecure, publicUrl } = yield* Settings
 
-      /** Validation errors of URLs and addresses in settings. */
-      const addressIssues = (settings: SettingsObject): { readonly [field: string]: ReadonlyArray<string> } =>
-        Object.fromEntries(
-          Object.entries(settings).flatMap(([name, value]) => {
-            if (!isAddress(name) || typeof value !== "string") return []
-            const problem = value.length > maxAddressLength
-              ? `must be at most ${maxAddressLength} characters`
-              : targetProblem(value, providerAllowInsecure)
-            return problem === undefined ? [] : [[`settings.${name}`, [problem]]]
-          })
-        )
-
-      /**
-       * Errors of a change that gives an address of another origin without all secrets: stored ones go, or prove something, only where they were given
-       * for.
-       */
-      const movedIssues = (protocol: string, known: SettingsObject, given: SettingsObject) => {
-        const isMoved = Object.entries(given).some(([name, value]) =>
-          isAddress(name) && originOf(value) !== originOf(known[name])
-        )
-        const kept = isMoved ? secretNames(protocol, known).filter((name) => (given[name] ?? null) === null) : []
-        return Object.fromEntries(
-          kept.map((name) => [`settings.${name}`, ["must be given again with another address"]])
-        )
-      }
-
       /** The columns of settings that the protocol takes, or everything that is wrong with them. */
       const judged = (
         providerId: number,
@@ -148,7 +114,10 @@ export class Providers extends Context.Service<Providers, {
             : Effect.fail(refuseFields({ settings: [`must be left out: the protocol ${ownProtocol} has none`] }))
         }
         const bound = protocol.bind(settings)
-        const issues = { ...addressIssues(settings), ...(Result.isFailure(bound) ? settingsIssues(bound.failure) : {}) }
+        const issues = {
+          ...addressIssues(settings, providerAllowInsecure),
+          ...(Result.isFailure(bound) ? settingsIssues(bound.failure) : {})
+        }
         return Object.keys(issues).length === 0
           ? Effect.succeed(vendorSettings.divide(providerId, protocol, settings))
           : Effect.fail(refuseFields(issues))
@@ -211,7 +180,7 @@ export class Providers extends Context.Service<Providers, {
               return yield* Effect.fail(protocolIsFixed)
             }
             const known = given === undefined ? {} : yield* opened(before)
-            const moved = movedIssues(before.protocol, known, given ?? {})
+            const moved = movedIssues(secretsOf(before.protocol), known, given ?? {})
             if (Object.keys(moved).length > 0) return yield* Effect.fail(refuseFields(moved))
             const replaced = given === undefined
               ? undefined
@@ -220,7 +189,7 @@ export class Providers extends Context.Service<Providers, {
               ...fields,
               ...(replaced === undefined ? {} : { settings: replaced.settings })
             })
-            const secretsSet = secretNames(before.protocol, given ?? {})
+            const secretsSet = secretsAmong(secretsOf(before.protocol), given ?? {})
             if (different === before && secretsSet.length === 0) return before
             const after = { ...different, updated_at: iso(now) }
             yield* providers.update(
@@ -255,9 +224,8 @@ export class Providers extends Context.Service<Providers, {
         return { ...provider, secret }
       })
 
-      /** Names of those settings that are the protocol's secrets. */
-      const secretNames = (protocol: string, settings: SettingsObject): ReadonlyArray<string> =>
-        Object.keys(settings).filter((name) => vendorSettings.protocolOf(protocol)?.secrets.includes(name)).toSorted()
+      /** Names of the secret settings of a protocol. */
+      const secretsOf = (protocol: string): ReadonlyArray<string> => vendorSettings.protocolOf(protocol)?.secrets ?? []
 
       const found = Effect.fnUntraced(function*(reference: string) {
         const provider = yield* providers.find(sql`id = ${yield* references.providerId(reference)}`)
@@ -272,7 +240,7 @@ export class Providers extends Context.Service<Providers, {
         const { lastCalledAt, refusals } = yield* callLog.totals(id)
         return {
           ...provider,
-          secret_settings: secretNames(protocol, yield* orTryAgain(opened(provider))),
+          secret_settings: secretsAmong(secretsOf(protocol), yield* orTryAgain(opened(provider))),
           wallet_address: protocol === ownProtocol
             ? `${base}/api/v1/provider/wallet`
             : `${base}/api/v1/integrations/${slug}`,
@@ -304,7 +272,7 @@ export class Providers extends Context.Service<Providers, {
         const { id } = yield* found(reference)
         const recent = yield* callLog.recent(id)
         const shown = yield* refsWithin(actor.operators, id, recent)
-        return recent.map(({ amount, at, latencyMs, method, player, refusal, round, status, transaction = null }) => {
+        return recent.map(({ amount, at, latencyMs, method, player, refusal, round, status, transaction }) => {
           const isShown = shown === undefined || (player !== null && shown.has(player))
           return {
             at: iso(at),

@@ -27,7 +27,9 @@ const maxOurs = 500_000
 
 const chunkSize = 1_000
 
-const noFeed = refuse("INVALID_REQUEST", "The provider's protocol has no feed to compare with.", { reason: "no_feed" })
+const noFeed = refuse("INVALID_REQUEST", "The provider's protocol has no feed to compare the ledger with.", {
+  reason: "no_feed"
+})
 const notOver = refuseFields({ date: ["must be a day that has begun"] })
 const tooMany = refuse(
   "INVALID_REQUEST",
@@ -218,6 +220,9 @@ export class Reconciliation extends Context.Service<Reconciliation, {
       const vendors = yield* Vendors
       const refs = yield* PlayerRefs
 
+      /** Of sandboxes a vendor knows nothing. */
+      const ofLive = sql`p.operator_id NOT IN (SELECT id FROM operators WHERE is_sandbox)`
+
       /** Ours under the ids of a feed, whenever they came. */
       const findAll = Effect.fnUntraced(function*(providerId: number, ids: ReadonlyArray<string>) {
         const found = new Map<string, OurTransaction>()
@@ -271,14 +276,14 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           sql`SELECT t.transaction_id AS id, t.kind, t.status, t.amount, t.player_id AS "playerId", p.currency,
               t.target_transaction_id AS "targetId",
               ${sql.literal(isRolledBack("t"))} AS "isUndone"
-            FROM provider_transactions t JOIN players p ON p.id = t.player_id
+            FROM provider_transactions t JOIN players p ON p.id = t.player_id AND ${ofLive}
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
               AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND ${sql.literal(movedMoney)}
             LIMIT ${maxOurs + 1}`
         )
         if (rows.length > maxOurs) return yield* Effect.fail(tooMany)
         const idle = yield* oneOf(countRows(
-          sql`SELECT count(*)::float8 AS count FROM provider_transactions t
+          sql`SELECT count(*)::float8 AS count FROM provider_transactions t JOIN players p ON p.id = t.player_id AND ${ofLive}
             WHERE t.provider_id = ${providerId} AND t.created_at >= ${toDate(fromMs + clocksDifferMs)}
               AND t.created_at < ${toDate(toMs - clocksDifferMs)} AND NOT (${sql.literal(movedMoney)})`
         ))
@@ -321,7 +326,7 @@ export class Reconciliation extends Context.Service<Reconciliation, {
             ) s
             JOIN rounds r ON r.player_id = s.player_id AND r.game_id = s.game_id AND r.round_id = s.round_id
             JOIN games g ON g.id = s.game_id
-            JOIN players p ON p.id = s.player_id`
+            JOIN players p ON p.id = s.player_id AND ${ofLive}`
         )
         if (rows.length > maxOurs) return yield* Effect.fail(tooMany)
         const keyOf = (playerId: number | null, game: string, round: string) => JSON.stringify([playerId, game, round])
@@ -364,7 +369,7 @@ export class Reconciliation extends Context.Service<Reconciliation, {
           const fromMs = Date.parse(`${date}T00:00:00Z`)
           const day: Day = { date, fromMs, toMs: fromMs + dayMs }
           if (fromMs > now) return yield* Effect.fail(notOver)
-          const { outbound, tools } = yield* vendors.find(providerId)
+          const { outbound, tools } = yield* vendors.find(providerId, null)
           if (outbound.feed === undefined) return yield* Effect.fail(noFeed)
           const feed = yield* Effect.mapError(outbound.feed({ fromMs, toMs: day.toMs }, tools), refusedByVendor)
           const comparison = yield* orTryAgain(

@@ -21,7 +21,7 @@ const leaseMs = 2 * hourMs
 const settlingMs = 3 * hourMs
 
 /** Actor in the audit log. */
-const actor = { label: "system:vendor-errands" }
+const actor = { label: "system:vendor-tasks" }
 
 const dueRows = rowsOf(Schema.Struct({
   providerId: Schema.Number,
@@ -31,7 +31,7 @@ const dueRows = rowsOf(Schema.Struct({
 
 type DueTask = Effect.Success<ReturnType<typeof dueRows>>[number]
 
-const tasksTotal = Metric.counter("provider_errands_total", {
+const tasksTotal = Metric.counter("vendor_tasks_total", {
   description: "Catalogues read and days compared at vendors without being asked for, by kind and result",
   incremental: true
 })
@@ -58,6 +58,7 @@ export class VendorTasks extends Context.Service<VendorTasks, {
       const reconciliation = yield* Reconciliation
       const { names } = yield* makeProviderSettings
       const scope = yield* Scope.Scope
+      // Kept: semaphore. One run of vendor tasks at a time. Several nodes: its own; every task is leased in the database.
       const semaphore = yield* Semaphore.make(1)
       const protocols = JSON.stringify(names.filter((name) => name !== ownProtocol))
 
@@ -65,12 +66,12 @@ export class VendorTasks extends Context.Service<VendorTasks, {
       const take = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         return yield* oneOf(dueRows(
-          sql`INSERT INTO provider_errands AS e (provider_id, kind, next_at)
+          sql`INSERT INTO vendor_tasks AS e (provider_id, kind, next_at)
             SELECT w.id, w.kind, ${toDate(now + leaseMs)} FROM (
               SELECT p.id, k.kind, coalesce(d.next_at,
                   p.created_at + CASE k.kind WHEN 'sync' THEN p.sync_hours ELSE 24 END * interval '1 hour') AS due_at
               FROM providers p CROSS JOIN (VALUES ('sync'), ('reconcile')) AS k (kind)
-              LEFT JOIN provider_errands d ON d.provider_id = p.id AND d.kind = k.kind
+              LEFT JOIN vendor_tasks d ON d.provider_id = p.id AND d.kind = k.kind
               WHERE p.active AND p.protocol IN (SELECT jsonb_array_elements_text(${protocols}::text::jsonb))
                 AND (k.kind = 'reconcile' OR p.sync_hours > 0)
             ) w WHERE w.due_at <= ${toDate(now)} ORDER BY w.due_at LIMIT 1
@@ -87,7 +88,7 @@ export class VendorTasks extends Context.Service<VendorTasks, {
         const found = totals.only_vendor + totals.only_here + totals.different + totals.not_understood
         yield* Metric.update(Metric.withAttributes(differences, { provider_id: String(providerId) }), found)
         if (found > 0) {
-          yield* Effect.annotateLogs(Effect.logWarning("vendor has another day than the ledger"), {
+          yield* Effect.annotateLogs(Effect.logWarning("vendor feed differs from the ledger"), {
             provider_id: providerId,
             date,
             ...totals
@@ -112,13 +113,13 @@ export class VendorTasks extends Context.Service<VendorTasks, {
         if (!isSuccess) {
           yield* Effect.annotateLogs(
             refusal === undefined
-              ? Effect.logError("vendor errand broke off", Exit.isFailure(exit) ? exit.cause : undefined)
-              : Effect.logWarning("vendor errand failed"),
+              ? Effect.logError("vendor task interrupted", Exit.isFailure(exit) ? exit.cause : undefined)
+              : Effect.logWarning("vendor task failed"),
             { provider_id: providerId, kind, reason: refusal?.message ?? null, ...refusal?.details }
           )
         }
-        const reason = isSuccess ? null : refusal?.message.slice(0, 500) ?? "it broke off"
-        yield* sql`UPDATE provider_errands
+        const reason = isSuccess ? null : refusal?.message.slice(0, 500) ?? "the task was interrupted"
+        yield* sql`UPDATE vendor_tasks
           SET next_at = ${toDate(isSuccess ? nextOf(due, now) : now + hourMs)}, last_ended_at = ${toDate(now)},
             failures = CASE WHEN ${isSuccess} THEN 0 ELSE failures + 1 END, last_error = ${reason}
           WHERE provider_id = ${providerId} AND kind = ${kind}`

@@ -1,4 +1,4 @@
-/** Cost of bonuses from sums maintained by triggers, and liabilities from periodic readings (`docs/decisions/0052-bonus-costs.md`). */
+/** Cost of bonuses from sums maintained by triggers, and liabilities from periodic readings (`docs/decisions/0018-reports.md`). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"
@@ -11,13 +11,6 @@ import { liabilitiesOf } from "../bonuses/Liabilities.ts"
 import { type Days, rangeOf } from "./Days.ts"
 import { tooManyReports } from "./Reports.ts"
 import type { BonusCost } from "../../contract/reports/SeriesResource.ts"
-
-/**
- * Grants from before the sums that one statement adds to them. It locks them for about a millisecond each: bets write those that run, and wait
- * at most 20 ms for them; they hardly ever write finished ones.
- */
-const grantsPerSlice = { finished: 250, running: 10 } as const
-const slicesPerRun = 40
 
 /** Changes that one run folds into the sums. */
 const changesPerRun = 20_000
@@ -35,7 +28,6 @@ const costRows = rowsOf(Schema.Struct({
   liability: Schema.NullOr(Schema.Number),
   liability_at: Schema.NullOr(Schema.Date)
 }))
-const sliceRows = rowsOf(Schema.Struct({ rows: Schema.Number, last: Schema.NullOr(Schema.Number) }))
 const foldRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 
 export class BonusCosts extends Context.Service<BonusCosts, {
@@ -47,7 +39,7 @@ export class BonusCosts extends Context.Service<BonusCosts, {
     operatorId: number,
     days: Days
   ) => Effect.Effect<ReadonlyArray<typeof BonusCost.Type>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Adds grants of before the sums, and folds deltas into one row per group. Idempotent. */
+  /** Folds deltas into one row per group. Idempotent. */
   readonly addUp: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** Reads how many grants run or wait, and their bonus funds: one pass over them. */
   readonly readLiabilities: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
@@ -73,13 +65,6 @@ export class BonusCosts extends Context.Service<BonusCosts, {
               SELECT bonus_id, currency, is_test, granted, granted_amount, finished, converted, forfeited, 0, 0, NULL
               FROM bonus_cost_changes WHERE operator_id = ${operatorId} AND ${inRange}
               UNION ALL
-              SELECT b.bonus_id, p.currency, p.is_test, c.granted, c.granted_amount, c.finished, c.converted, c.forfeited, 0, 0, NULL
-              FROM player_bonuses b JOIN players p ON p.id = b.player_id CROSS JOIN LATERAL (VALUES
-                  ((b.created_at AT TIME ZONE 'UTC')::date, 1, b.amount, 0, 0, 0),
-                  ((b.finished_at AT TIME ZONE 'UTC')::date, 0, 0, 1, b.converted, b.forfeited)
-                ) c (day, granted, granted_amount, finished, converted, forfeited)
-              WHERE b.operator_id = ${operatorId} AND NOT b.is_counted AND ${inRange}
-              UNION ALL
               SELECT bonus_id, currency, is_test, 0, 0, 0, 0, 0, running, amount, at
               FROM ${liabilitiesOf(sql, yield* Clock.currentTimeMillis, operatorId)} l
             )
@@ -98,19 +83,6 @@ export class BonusCosts extends Context.Service<BonusCosts, {
           liability_at: row.liability_at === null ? null : iso(row.liability_at.getTime())
         }))
       }, orTryAgain)
-
-      /** A grant that is being written is left for the next run: it is not waited for. The trigger adds those that are set. */
-      const addSlice = (kind: "finished" | "running", after: number) =>
-        oneOf(sliceRows(
-          sql`WITH old AS (
-              SELECT id FROM player_bonuses WHERE NOT is_counted AND id > ${after}::float8::bigint
-                AND (state = 'finished') = ${kind === "finished"}
-              ORDER BY player_bonuses.id LIMIT ${grantsPerSlice[kind]} FOR NO KEY UPDATE SKIP LOCKED
-            ), added AS (
-              UPDATE player_bonuses b SET is_counted = true FROM old WHERE b.id = old.id RETURNING b.id
-            )
-            SELECT count(*)::float8 AS rows, max(id)::float8 AS last FROM added`
-        ))
 
       const fold = oneOf(foldRows(
         sql`WITH gone AS (
@@ -132,19 +104,8 @@ export class BonusCosts extends Context.Service<BonusCosts, {
       ))
 
       const addUp = Effect.gen(function*() {
-        let added = 0
-        let slices = 0
-        // those that run last: they are few, and every run reads over those that are not its turn's
-        for (const kind of ["finished", "running"] as const) {
-          for (let after = 0; slices < slicesPerRun; slices++) {
-            const slice = yield* addSlice(kind, after)
-            if (slice === undefined || slice.last === null) break
-            after = slice.last
-            added += slice.rows
-          }
-        }
         const folded = (yield* fold)?.rows ?? 0
-        return { done: added + folded, hasMore: slices === slicesPerRun || folded === changesPerRun }
+        return { done: folded, hasMore: folded === changesPerRun }
       }).pipe(orTryAgain, Effect.withSpan("BonusCosts.addUp"))
 
       const readLiabilities = Effect.gen(function*() {

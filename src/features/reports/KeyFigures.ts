@@ -24,7 +24,7 @@ import { iso, parseIso, toDate, utcDay } from "../../platform/Time.ts"
 import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { ReportClient } from "../../platform/Database.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { type Scope, within } from "../../store/OperatorScope.ts"
+import { type Scope, withinReport } from "../../store/OperatorScope.ts"
 import { dayMs, type Days, rangeOf } from "./Days.ts"
 import { GroupSums } from "./GgrReport.ts"
 import type {
@@ -36,6 +36,7 @@ import type {
   Series
 } from "../../contract/reports/SeriesResource.ts"
 import { GameSums } from "./GameSums.ts"
+import { makePastFunds } from "./PastFunds.ts"
 import { tooManyReports } from "./Reports.ts"
 import {
   operatorFigures,
@@ -214,10 +215,12 @@ export class KeyFigures extends Context.Service<KeyFigures, {
     days: Days
   ) => Effect.Effect<typeof OperatorsReport.Type, Refusal<"VALIDATION_FAILED"> | Unavailable>
   /** Balances of the players of a scope, as the job last read them. */
-  readonly funds: (scope: Scope) => Effect.Effect<
-    ReadonlyArray<typeof Funds.Type>,
-    Unavailable
-  >
+  readonly funds: (scope: Scope) => Effect.Effect<ReadonlyArray<typeof Funds.Type>, Unavailable>
+  /** The same at the beginning of a past day, `YYYY-MM-DD`, UTC, from the ledger. */
+  readonly fundsAt: (
+    scope: Scope,
+    day: string
+  ) => Effect.Effect<ReadonlyArray<typeof Funds.Type>, Refusal<"VALIDATION_FAILED"> | Unavailable>
 }>()("pitboss/reports/KeyFigures") {
   static readonly layer = Layer.effect(
     KeyFigures,
@@ -293,10 +296,10 @@ export class KeyFigures extends Context.Service<KeyFigures, {
       const series = Effect.fn("KeyFigures.series")(function*(operatorId: number, query: SeriesQuery) {
         const { metric, providerId, step } = query
         if (providerId !== undefined && !isOfGames(metric)) {
-          return yield* Effect.fail(refuseFields({ provider: [`is nothing that ${metric} has`] }))
+          return yield* Effect.fail(refuseFields({ provider: [`is not a filter of ${metric}`] }))
         }
         if (step === "hour" && query.includeTestPlayers) {
-          return yield* Effect.fail(refuseFields({ include_test_players: ["is possible by day only"] }))
+          return yield* Effect.fail(refuseFields({ include_test_players: ["is available with step day only"] }))
         }
         const range = { ...(yield* rangeOf(query, step)), now: yield* Clock.currentTimeMillis }
         const { currency } = yield* termsOf(operatorId)
@@ -381,7 +384,7 @@ export class KeyFigures extends Context.Service<KeyFigures, {
           const { to } = yield* rangeOf(days, "day")
           const rows = yield* operatorRows(reporting`
             WITH o AS (SELECT id, name, currency FROM operators WHERE ${
-            reporting.and([reporting`true`, ...within(reporting, scope, "id")])
+            reporting.and([reporting`true`, ...withinReport(reporting, scope, "id")])
           }),
             target AS (SELECT coalesce(${
             asked ?? null
@@ -420,13 +423,13 @@ export class KeyFigures extends Context.Service<KeyFigures, {
       const funds = Effect.fn("KeyFigures.funds")(function*(scope: Scope) {
         const rows = yield* fundsRows(
           sql`SELECT operator_id, currency, wallet, amount::float8 AS amount, players::float8 AS players, at FROM figure_funds
-            WHERE ${sql.and([sql`true`, ...within(sql, scope)])}
+            WHERE ${sql.and([sql`true`, ...withinReport(sql, scope)])}
             ORDER BY operator_id, currency, wallet DESC`
         )
         return rows.map((row) => ({ ...row, at: iso(row.at.getTime()) }))
       }, orTryAgain)
 
-      return KeyFigures.of({ series, breakdown, localDays, operators, funds })
+      return KeyFigures.of({ series, breakdown, localDays, operators, funds, fundsAt: yield* makePastFunds })
     })
   )
 }

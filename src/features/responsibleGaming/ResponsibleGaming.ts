@@ -9,9 +9,11 @@ import {
   type SetLimitsRefusal,
   setLimitsStep
 } from "../../domain/limit/LimitChanges.ts"
+import type { Rules } from "../../domain/jurisdiction/Rules.ts"
 import { type LimitsResource, limitsResource } from "../../domain/limit/LimitUsage.ts"
 import { storingReply } from "../../domain/state/StoringReply.ts"
 import { isLacking, planned } from "../../store/Planned.ts"
+import { OperatorClocks } from "../../store/OperatorClocks.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -23,6 +25,10 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
   readonly get: (operatorId: number, playerId: number) => Effect.Effect<LimitsResource, ActorRefusal>
   /** As `get`, synchronously; undefined when the answer needs waiting or is a refusal. */
   readonly getAtOnce: (operatorId: number, playerId: number) => LimitsResource | undefined
+  /** As `get`, for staff: of a player of any operator, with the rules that changes of limits and exclusions follow. */
+  readonly staffGet: (
+    playerId: number
+  ) => Effect.Effect<{ readonly limits: LimitsResource; readonly rules: Rules }, ActorRefusal>
   /** Changes the limits sent: stricter at once, looser after the cooling-off. */
   readonly setLimits: (
     operatorId: number,
@@ -55,6 +61,9 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const clock = yield* Clock.Clock
+      const clocks = yield* OperatorClocks
+      const limitsNow = (player: Parameters<typeof limitsResource>[0]) =>
+        limitsResource(player, clocks.at(player.operatorId, clock.currentTimeMillisUnsafe()))
       const sql = yield* SqlClient.SqlClient
       const coolingOffHoursOf = (operatorId: number) =>
         orTryAgain(oneOf(coolingOffs(sql`SELECT cooling_off_hours AS hours FROM operators WHERE id = ${operatorId}`)))
@@ -67,7 +76,7 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
         const player = actors.peek(operatorId, playerId) ?? known.player
         return player === undefined
           ? lackingPlayer(actors, operatorId, playerId)
-          : limitsResource(player, clock.currentTimeMillisUnsafe())
+          : limitsNow(player)
       }
       return ResponsibleGaming.of({
         get: (operatorId, playerId) =>
@@ -78,6 +87,12 @@ export class ResponsibleGaming extends Context.Service<ResponsibleGaming, {
           const limits = planLimits(operatorId, playerId, noPlayer)
           return isLacking(limits) ? undefined : limits
         },
+        staffGet: Effect.fn("ResponsibleGaming.staffGet")((playerId) =>
+          Effect.map(
+            actors.read(null, playerId),
+            (player) => ({ limits: limitsNow(player), rules: player.rules })
+          )
+        ),
         setLimits: Effect.fn("ResponsibleGaming.setLimits")((operatorId, playerId, command) =>
           actors.ask(operatorId, playerId, setLimitsStep(command))
         ),

@@ -1,4 +1,4 @@
-/** Messages of providers by the ids that people know of them: a provider's transaction or round, or an entry of the ledger. */
+/** Messages of providers found by the ids in use: the provider's transaction or round, or a ledger entry. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

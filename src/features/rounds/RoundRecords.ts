@@ -1,4 +1,4 @@
-/** Rounds of games as staff look at them: searched, and one of them with every message that came. */
+/** Rounds of games for staff: the search, and one round with all of its messages. */
 import { Clock, Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"
@@ -11,6 +11,7 @@ import { readSlices, untilOf } from "../../store/Slices.ts"
 import { KeptCalls } from "../integrations/KeptCalls.ts"
 import { idIn } from "../../office/References.ts"
 import { numbers } from "../../platform/ArrayParameters.ts"
+import { OperatorClocks } from "../../store/OperatorClocks.ts"
 import { type Scope, within } from "../../store/OperatorScope.ts"
 import { shownCall } from "./MessageRecords.ts"
 import { makeProviderMessages, needsProvider } from "./ProviderMessages.ts"
@@ -90,6 +91,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
     RoundRecords,
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
+      const clocks = yield* OperatorClocks
       const byIndex = yield* makeByIndex
       const messages = yield* makeProviderMessages
       const parts = yield* makeRoundParts
@@ -160,7 +162,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
               rows.map((row) => ({
                 ...row,
                 opened_at: iso(row.opened_at),
-                result: row.wins === null ? null : row.wins - row.real_stake - row.bonus_stake
+                result: row.wins - row.real_stake - row.bonus_stake
               }))
           )
 
@@ -196,7 +198,7 @@ export class RoundRecords extends Context.Service<RoundRecords, {
           )
           return yield* pageOf(row === undefined ? [] : keysOf(row), limit, undefined)
         }
-        const newest = (yield* Clock.currentTimeMillis) + skewMs
+        const newest = clocks.latest(query.scope, yield* Clock.currentTimeMillis) + skewMs
         const { rest, rows } = yield* byIndex(readSlices(
           {
             // player 0: where a page ended that had scanned its maximum

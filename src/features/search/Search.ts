@@ -207,7 +207,7 @@ export class Search extends Context.Service<Search, {
       const operators = Effect.fnUntraced(function*(scope: Scope, text: string) {
         const start = prefixPattern(text.toLowerCase())
         const rows = yield* operatorRows(
-          sql`SELECT id, slug, name FROM operators WHERE ${
+          sql`SELECT id, slug, name FROM operators WHERE archived_at IS NULL AND ${
             sql.and([
               sql`(slug LIKE ${start} OR lower(name) LIKE ${start} OR id = ${idIn(text) ?? 0}::float8::bigint)`,
               ...within(sql, scope, "id")

@@ -27,6 +27,8 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
     Effect.gen(function*() {
       const sql = yield* ServingClient
       const actors = yield* PlayerActors
+      // Kept: seen, last. Ends of sessions that the last look found. Several nodes: its own: says which of the players in this node's memory to read
+      // again.
       /** The end that was last seen of each player of the last reading. */
       let seen = new Map<number, number>()
       /** The last one of a reading that found too many: any number of sessions can end at one instant. */
@@ -37,7 +39,9 @@ export const layerEndedSessionsBy = (maxEnds: number) =>
           sql`SELECT id, sessions_ended_at AS "endedAt", sessions_ended_at::text AS instant FROM players
           WHERE ${
             last === undefined
-              ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookbackSeconds})`
+              ? sql`sessions_ended_at >= now() - make_interval(secs => ${lookbackSeconds})
+                AND sessions_ended_at - coalesce((SELECT make_interval(secs => c.offset_ms / 1000.0) FROM operator_clocks c
+                  WHERE c.operator_id = players.operator_id), '0') >= now() - make_interval(secs => ${lookbackSeconds})`
               : sql`sessions_ended_at >= ${last.instant}::timestamptz
                 AND (sessions_ended_at, id) > (${last.instant}::timestamptz, ${last.id}::float8::bigint)`
           }

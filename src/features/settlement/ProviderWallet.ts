@@ -1,7 +1,7 @@
 /**
  * Wallet of game providers, the same for every protocol: resolves names to players, games and sessions, settles by
  * `domain/settlement/Settlement.ts`, and includes the player's funds in every outcome, refusals too
- * (`docs/decisions/0043-provider-protocols.md`).
+ * (`docs/decisions/0041-one-way-through-http.md`).
  *
  * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that no player can be
  * asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.

@@ -1,4 +1,4 @@
-/** Rounds of calls that do not name them right: the game of a round named alone, and the round of a bet that a vendor's own reference names. */
+/** Rounds of calls with an incomplete reference: the game of a round named alone, and the round of a bet that a vendor's own reference names. */
 import { Effect } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Player } from "../../domain/state/Player.ts"

@@ -10,6 +10,7 @@ import { Instant } from "../../domain/Instant.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import { toDate } from "../../platform/Time.ts"
+import { ClockOwner, ofClock } from "../../store/OperatorClocks.ts"
 import type { Scope } from "../../store/OperatorScope.ts"
 import type { Part, PartQuery } from "../../store/Cursors.ts"
 import { listOf } from "../../store/Lists.ts"
@@ -18,7 +19,7 @@ import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 const hourMs = 3_600_000
 
 /** A round that is open for this long is noted and warned about. */
-const staleAfterMs = 24 * hourMs
+export const staleAfterMs = 24 * hourMs
 
 /** One that is open for this long is up for reconciliation with its provider. */
 export const reconcileAfterMs = 48 * hourMs
@@ -102,8 +103,21 @@ export class StaleRounds extends Context.Service<StaleRounds, {
         orTryAgain
       )
 
-      const run = inTransaction(sql)(Effect.gen(function*() {
+      /** Those of one operator, by its clock: without a walk, which is of all. */
+      const noteOf = Effect.fnUntraced(function*(operatorId: number) {
         const now = yield* Clock.currentTimeMillis
+        const noted = yield* sql`
+          INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)
+          SELECT r.player_id, r.game_id, r.round_id, a.operator_id, r.opened_at
+          FROM accounts a JOIN rounds r ON r.player_id = a.player_id
+          WHERE a.operator_id = ${operatorId} AND r.opened_at < ${toDate(now - staleAfterMs)} AND NOT r.closed
+          ON CONFLICT DO NOTHING RETURNING 1`
+        return { done: noted.length, hasMore: false }
+      })
+
+      const walk = inTransaction(sql)(Effect.gen(function*() {
+        const now = yield* Clock.currentTimeMillis
+        const own = yield* ofClock(sql, "a.operator_id")
         // the walk's position; at the very beginning, the first round
         const position = yield* oneOf(positionRows(
           sql`SELECT coalesce((SELECT opened_before FROM stale_rounds_walk),
@@ -115,7 +129,7 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           INSERT INTO stale_rounds (player_id, game_id, round_id, operator_id, opened_at)
           SELECT r.player_id, r.game_id, r.round_id, a.operator_id, r.opened_at
           FROM rounds r JOIN accounts a ON a.player_id = r.player_id
-          WHERE r.opened_at >= ${toDate(from)} AND r.opened_at < ${toDate(to)} AND NOT r.closed
+          WHERE r.opened_at >= ${toDate(from)} AND r.opened_at < ${toDate(to)} AND NOT r.closed AND ${own}
           ON CONFLICT DO NOTHING RETURNING 1`).length
         if (to > from) {
           yield* sql`INSERT INTO stale_rounds_walk (opened_before) VALUES (${toDate(to)})
@@ -140,7 +154,11 @@ export class StaleRounds extends Context.Service<StaleRounds, {
           })
         }
         return { done: noted + removed, hasMore: to > from && to < now - staleAfterMs }
-      })).pipe(orTryAgain, Effect.withSpan("StaleRounds.run"))
+      }))
+      const run = Effect.flatMap(ClockOwner, (owner): typeof walk => owner === null ? walk : noteOf(owner)).pipe(
+        orTryAgain,
+        Effect.withSpan("StaleRounds.run")
+      )
 
       return StaleRounds.of({ list, run })
     })

@@ -58,12 +58,12 @@ const ownSecondFactor = refuseFields({ reset_second_factor: ["must not be one's 
 
 const noAdmin = refuse(
   "INVALID_REQUEST",
-  "The bootstrap token is the only way in. Make an admin account of all operators first."
+  "The bootstrap token is the only way to sign in. Create an admin account of all operators first."
 )
 
 /** The bootstrap token is for the setup: money is moved by a staff account as soon as there is one that may. */
 const staffOnly = (action: Action) =>
-  refuse("INSUFFICIENT_SCOPE", "There are staff who may do this. The bootstrap token does not move money any more.", {
+  refuse("INSUFFICIENT_SCOPE", "The bootstrap token cannot move money once a staff account may. Use that account.", {
     required_roles: rolesFor(action),
     reason: "bootstrap_token"
   })

@@ -1,6 +1,6 @@
 /**
- * Ways into the back office as an account: one list, which a new token, a switch-off and every other change by another person walk, so that
- * none outlives the token that made it (`docs/decisions/0047-staff-sessions.md`).
+ * Credentials and sessions of a staff account, in one list: a new token, a deactivation and every other change by another person revoke by it, so
+ * that none outlives the token that made it (`docs/decisions/0047-staff-sessions.md`).
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Failed attempts to sign in, in the database for all nodes: what is attempted waits longer with each. */
+/** Failed sign-in attempts, in the database for all nodes: the wait grows with each. */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { refuse } from "../../domain/Refusal.ts"

@@ -20,12 +20,16 @@ export const CurrentSession = Context.Reference<StaffSession | undefined>("pitbo
   defaultValue: () => undefined
 })
 
-const stepUpFirst = refuse("INSUFFICIENT_SCOPE", "Show the second factor again for this: it counts for five minutes.", {
-  reason: "step_up_required"
-})
+const stepUpFirst = refuse(
+  "INSUFFICIENT_SCOPE",
+  "Show the second factor again: this action requires one shown within the last five minutes.",
+  {
+    reason: "step_up_required"
+  }
+)
 const secondFactorFirst = refuse(
   "INSUFFICIENT_SCOPE",
-  "This takes a second factor. Set one up for your account, or sign in again through the identity provider.",
+  "This action requires a second factor. Set one up for your account, or sign in again through the identity provider.",
   { reason: "second_factor_required" }
 )
 /**

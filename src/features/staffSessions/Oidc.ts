@@ -167,7 +167,7 @@ export class Oidc extends Context.Service<Oidc, {
       const complete = Effect.fn("Oidc.complete")(
         function*(base: string, pathAndQuery: string, sealed: string | undefined, now: number) {
           const config = yield* configuration
-          const lost = "The sign-in took too long, or began in another browser. Begin again."
+          const lost = "The sign-in took too long, or began in another browser. Start it again."
           const pending = yield* secrets.openText(statePurpose, Buffer.from(sealed ?? "", "base64url")).pipe(
             Effect.flatMap(decodePending),
             Effect.mapError(failed(lost))

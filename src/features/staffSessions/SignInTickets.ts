@@ -32,11 +32,15 @@ const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 /** Name of the account that the first link makes. */
 const firstName = "admin"
 
-const wrongTicket = refuse("INVALID_CREDENTIALS", "This link has been used or is too old. Ask for another one.")
+const wrongTicket = refuse("INVALID_CREDENTIALS", "This link has been used or has expired. Ask for a new one.")
 const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
-const othersLink = refuse("INSUFFICIENT_SCOPE", "A link for another's account takes an admin of all operators.", {
-  required_roles: ["admin"]
-})
+const othersLink = refuse(
+  "INSUFFICIENT_SCOPE",
+  "A sign-in link for another person's account takes an admin of all operators.",
+  {
+    required_roles: ["admin"]
+  }
+)
 
 type Unavailable = Refusal<"TRY_AGAIN">
 

@@ -1,4 +1,4 @@
-/** The ways into the back office for people: a password with its second factor, an identity provider; and the second factor itself. */
+/** Sign-in of staff by a password with its second factor or through an identity provider, and the enrolment of the second factor. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -70,7 +70,7 @@ const hashRows = rowsOf(Schema.Struct({
 }))
 
 const wrong = refuse("INVALID_CREDENTIALS", "The name, the password or the code is wrong.")
-const wrongCode = refuseFields({ code: ["is not the code of now, or has been used"] })
+const wrongCode = refuseFields({ code: ["is not the current code, or has already been used"] })
 const wrongPassword = refuseFields({ password: ["is not the password of this account"] })
 const noAccount = refuse(
   "INVALID_REQUEST",
@@ -85,11 +85,11 @@ const inBrowser = refuse(
 const noFactor = refuse("INVALID_REQUEST", "This account has no second factor. Set one up first.", {
   reason: "second_factor_required"
 })
-const nothingBegun = refuse("INVALID_REQUEST", "No second factor is being set up. Begin with a new one.")
-const replacing = refuse("INSUFFICIENT_SCOPE", "Show the present second factor first, to replace it.", {
+const nothingBegun = refuse("INVALID_REQUEST", "No second factor is being set up. Start the setup again.")
+const replacing = refuse("INSUFFICIENT_SCOPE", "Show the current second factor first: it is to be replaced.", {
   reason: "step_up_required"
 })
-const signInFirst = refuse("INSUFFICIENT_SCOPE", "Sign in again first: this is for the first minutes of a session.", {
+const signInFirst = refuse("INSUFFICIENT_SCOPE", "Sign in again to continue: this requires a recent sign-in.", {
   reason: "sign_in_again"
 })
 const ofProvider = refuse("INVALID_REQUEST", "The identity provider signs this account in. It has no password here.")

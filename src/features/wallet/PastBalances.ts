@@ -22,7 +22,7 @@ export const balancesAtText = `
       WHERE player_id = $1::float8::bigint AND seq = (h.low + h.high + 1) / 2) e
     WHERE h.low < h.high
   ), last AS (SELECT low AS seq FROM halving WHERE low = high)
-  SELECT p.created_at AS "openedAt", coalesce(r.balance_after, 0)::float8 AS real, r.created_at AS "realUpdatedAt",
+  SELECT last.seq::float8 AS seq, p.created_at AS "openedAt", coalesce(r.balance_after, 0)::float8 AS real, r.created_at AS "realUpdatedAt",
     coalesce(b.balance_after, 0)::float8 AS bonus, b.created_at AS "bonusUpdatedAt"
   FROM last CROSS JOIN players p
   LEFT JOIN LATERAL (SELECT balance_after, created_at FROM ledger_entries
@@ -32,6 +32,8 @@ export const balancesAtText = `
   WHERE p.id = $1::float8::bigint AND p.operator_id = $2::float8::bigint`
 
 export const BalancesAtRow = Schema.Struct({
+  /** Number of the last entry until then; 0: none. */
+  seq: Schema.Number,
   openedAt: Schema.Date,
   real: Schema.Number,
   realUpdatedAt: Schema.NullOr(Schema.Date),

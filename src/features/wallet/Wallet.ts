@@ -10,6 +10,10 @@ import { unverifiedAllowance } from "../../domain/payment/Withdrawals.ts"
 import type { PaymentMethod } from "../payments/Methods.ts"
 import { type KnownTerms, makePlanTerms, noTerms } from "../payments/PaymentPlans.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
+import type { AskedRegisters } from "../../domain/player/RegisterAdmission.ts"
+import { Cases } from "../cases/Cases.ts"
+import type { Refusal } from "../../domain/Refusal.ts"
+import { Registers } from "../registers/Registers.ts"
 import { isLacking, type Lacking, planned } from "../../store/Planned.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { type KnownPlayer, lackingPlayer, noPlayer } from "../../store/PlayerPlans.ts"
@@ -75,8 +79,25 @@ export class Wallet extends Context.Service<Wallet, {
     Wallet,
     Effect.gen(function*() {
       const actors = yield* PlayerActors
+      const registers = yield* Registers
       const planTerms = yield* makePlanTerms
       const thresholds = yield* Thresholds
+      const cases = yield* Cases
+
+      /** A case of the month about a player whom the cap on net deposits refuses: whether the cap fits is for staff to see. */
+      const noteRefused = Effect.fnUntraced(function*(operatorId: number, playerId: number, refusal: Refusal) {
+        const { limit, resets_at: resetsAt } = refusal.details
+        if (limit !== "net_deposit_cap" || typeof resetsAt !== "string") return
+        const { rules: { code, version } } = yield* actors.read(operatorId, playerId)
+        yield* cases.open({
+          player: playerId,
+          operator: operatorId,
+          type: "affordability",
+          by: "compliance",
+          note: `The cap on net deposits refuses a deposit (${code}, version ${version}).`,
+          occurrence: `month until ${resetsAt}`
+        })
+      })
 
       const planView = (
         { currency: base, id, kycWithdrawalThreshold }: Operator,
@@ -126,7 +147,8 @@ export class Wallet extends Context.Service<Wallet, {
         operator: Operator,
         playerId: number,
         request: DepositRequest,
-        known: KnownTerms
+        known: KnownTerms,
+        asked?: AskedRegisters
       ): PlayerCommand<PaymentOutcome, DepositRefusal> | Lacking<KnownTerms, ActorRefusal> => {
         const { dailyDepositCap, id } = operator
         const terms = planTerms({
@@ -139,19 +161,26 @@ export class Wallet extends Context.Service<Wallet, {
         if (isLacking(terms)) return terms
         const { bounds, inCurrency, method } = terms
         const deposit = toDeposit(request, { method, bounds, dailyCap: inCurrency(dailyDepositCap) })
-        return { operatorId: id, playerId, step: depositStep(deposit), isNameless: false }
+        return { operatorId: id, playerId, step: depositStep(deposit, asked), isNameless: false }
       }
 
       const deposit: Wallet["Service"]["deposit"] = Effect.fnUntraced(
         function*(operator, playerId, request, answering) {
-          const command = yield* planned(noTerms, (known) => planDeposit(operator, playerId, request, known))
-          return yield* runCommand(actors, command, answering)
+          return yield* registers.through(playerId, "deposit", (asked) =>
+            Effect.flatMap(
+              planned(noTerms, (known) => planDeposit(operator, playerId, request, known, asked)),
+              (command) => runCommand(actors, command, answering)
+            )).pipe(
+              // the next refused deposit opens what this one could not
+              Effect.tapError((refusal) => Effect.ignore(noteRefused(operator.id, playerId, refusal)))
+            )
         }
       )
 
       const startDeposit: Wallet["Service"]["startDeposit"] = (operator, playerId, request, accepted, done) => {
         const command = planDeposit(operator, playerId, request, noTerms)
-        if (isLacking(command)) return false
+        const cap = actors.peek(operator.id, playerId)?.rules.deposits.net_cap ?? null
+        if (isLacking(command) || cap !== null || registers.mayAsk(operator, playerId, "deposit")) return false
         startCommand(actors, command, accepted, done)
         return true
       }

@@ -4,13 +4,14 @@ import * as Crypto from "node:crypto"
 import { envelope } from "../../domain/state/Events.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
+import { standardHeaders } from "./StandardWebhooks.ts"
 import { type Outcome, Transport } from "./Transport.ts"
 
 /** Purpose of an endpoint's sealed secrets. */
 export const webhookPurpose = (endpointId: number): string => `webhook:${endpointId}`
 
 /** Lower-case hex HMAC-SHA256 of the timestamp, a dot and the body. */
-const webhookSignature = (secret: string, timestamp: string, body: string): string =>
+export const webhookSignature = (secret: string, timestamp: string, body: string): string =>
   Crypto.createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")
 
 /** Headers of a message except timestamp and signatures. */
@@ -35,6 +36,7 @@ export interface AttemptedDelivery {
     readonly id: number
     readonly type: string
     readonly createdAt: string
+    readonly playerSequence: number | null
     readonly data: string
   }
 }
@@ -74,7 +76,11 @@ export class Attempts extends Context.Service<Attempts, {
               "x-service-signature": webhookSignature(keys.current, timestamp, body),
               ...(keys.previous === undefined
                 ? {}
-                : { "x-service-signature-previous": webhookSignature(keys.previous, timestamp, body) })
+                : { "x-service-signature-previous": webhookSignature(keys.previous, timestamp, body) }),
+              ...standardHeaders({ id: String(event.id), timestamp, body }, [
+                keys.current,
+                ...(keys.previous === undefined ? [] : [keys.previous])
+              ])
             },
             body
           })
@@ -83,7 +89,7 @@ export class Attempts extends Context.Service<Attempts, {
           Effect.catchTag(attempted, "SecretUnreadable", () =>
             Effect.as(
               throttle((others) =>
-                Effect.logError("webhook secret cannot be opened with this MASTER_KEY").pipe(
+                Effect.logError("webhook secret cannot be decrypted with this MASTER_KEY").pipe(
                   Effect.annotateLogs({ webhook_id: endpoint.id, others })
                 )
               ),

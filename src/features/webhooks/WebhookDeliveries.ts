@@ -32,6 +32,7 @@ export interface DeliveryQuery extends PartQuery {
 type Delivery = typeof Delivery.Type
 
 const attemptRows = rowsOf(Schema.Struct({
+  playerSequence: Schema.NullOr(Schema.Number),
   url: Schema.String,
   body: Schema.NullOr(Schema.String),
   sentAt: Schema.NullOr(Schema.Date),
@@ -177,13 +178,14 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
         const delivery = yield* deliveries.find(sql`id = ${id}::float8::bigint`)
         const row = yield* oneOf(attemptRows(
           sql`SELECT e.url, d.response_body AS body, d.sent_at AS "sentAt", d.duration_ms AS "durationMs",
-              v.data::text AS data, v.created_at AS "createdAt"
+              v.data::text AS data, v.created_at AS "createdAt", v.player_sequence AS "playerSequence"
             FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id LEFT JOIN events v ON v.id = d.event_id
             WHERE d.id = ${id}::float8::bigint`
         ))
         if (delivery === undefined || row === undefined) return yield* Effect.fail(notFound)
-        const { body, createdAt, data, durationMs, sentAt, url } = row
+        const { body, createdAt, data, durationMs, playerSequence, sentAt, url } = row
         const eventId = Number(delivery.event_id)
+        const timestamp = sentAt === null ? undefined : String(Math.floor(sentAt.getTime() / 1000))
         return {
           ...delivery,
           request: {
@@ -191,11 +193,21 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
             headers: {
               "content-type": "application/json",
               ...plainHeaders({ deliveryId: id, eventId, type: delivery.type }),
-              ...(sentAt === null ? {} : { "x-service-timestamp": String(Math.floor(sentAt.getTime() / 1000)) })
+              "webhook-id": delivery.event_id,
+              ...(timestamp === undefined ? {} : {
+                "x-service-timestamp": timestamp,
+                "webhook-timestamp": timestamp
+              })
             },
             body: data === null || createdAt === null
               ? null
-              : envelope({ id: eventId, type: delivery.type, createdAt: iso(createdAt.getTime()), data })
+              : envelope({
+                id: eventId,
+                type: delivery.type,
+                createdAt: iso(createdAt.getTime()),
+                playerSequence,
+                data
+              })
           },
           response: delivery.attempts === 0
             ? null
@@ -242,7 +254,9 @@ export class WebhookDeliveries extends Context.Service<WebhookDeliveries, {
       ) =>
         Effect.gen(function*() {
           const since = parseIso(asked.since)
-          if (since === undefined) return yield* Effect.fail(refuseFields({ since: ["must be an instant"] }))
+          if (since === undefined) {
+            return yield* Effect.fail(refuseFields({ since: ["must be a date and time like 2026-11-20T12:00:00Z"] }))
+          }
           return yield* auditLog.change(actor, ({ now, record }) =>
             Effect.gen(function*() {
               const before = toDate((until === undefined ? undefined : parseIso(until)) ?? now + 1)

@@ -11,6 +11,7 @@ import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { Attempts, webhookPurpose } from "./Attempts.ts"
+import { secretBytes, standardSecret } from "./StandardWebhooks.ts"
 import { targetProblem } from "../../platform/Targets.ts"
 import type { WithSecret } from "../keys/ApiKeys.ts"
 import { AuditLog } from "../../office/AuditLog.ts"
@@ -51,8 +52,8 @@ const tooMany = refuse("INVALID_REQUEST", `An operator can have ${maxEndpoints} 
   max_webhooks: maxEndpoints
 })
 
-/** Secret of 256 bits: 43 characters of an alphabet of 62. */
-const newSecret = (entropy: Entropy["Service"]): string => entropy.token("whsec_", 43)
+/** Secret of 256 bits in the form of Standard Webhooks. */
+const newSecret = (entropy: Entropy["Service"]): string => standardSecret(entropy.bytes(secretBytes))
 
 /** Stored form of event types: null for all types, which includes future ones. */
 const stored = (events: ReadonlyArray<EventType>): ReadonlyArray<EventType> | null =>
@@ -107,7 +108,10 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
       const entropy = yield* Entropy
       const ids = yield* Ids
       const references = yield* makeReferences
-      const endpoints = yield* recordsOf("webhook_endpoints", EndpointRow)
+      const endpoints = yield* recordsOf("webhook_endpoints", EndpointRow, {
+        // every secret is of their form
+        computed: { standard_webhooks: "true" }
+      })
 
       const refuseInput = ({ events, url }: WebhookUpdate): Effect.Effect<void, Invalid> => {
         const problem = url === undefined ? undefined : targetProblem(url, webhookAllowInsecure)
@@ -138,6 +142,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
               events,
               active: input.active ?? true,
               previous_secret_until: null,
+              standard_webhooks: true,
               created_at: iso(now),
               updated_at: iso(now)
             }
@@ -177,7 +182,11 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
             const isOpen = old !== undefined && !endsOverlap &&
               Option.isSome(yield* Effect.option(secrets.open(webhookPurpose(id), old.secret_sealed)))
             const until = isOpen ? now + overlapMs : null
-            const after = { ...before, previous_secret_until: isoOrNull(until), updated_at: iso(now) }
+            const after = {
+              ...before,
+              previous_secret_until: isoOrNull(until),
+              updated_at: iso(now)
+            }
             yield* sql`UPDATE webhook_endpoints SET
                 previous_secret_sealed = CASE WHEN ${isOpen} THEN secret_sealed END,
                 previous_secret_until = ${until === null ? null : toDate(until)},
@@ -226,6 +235,7 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
           id: eventId,
           type: pingType,
           createdAt: iso(sentAt),
+          playerSequence: null,
           data: JSON.stringify({ endpoint_id: id, message: "This is a test." })
         }
         const { operator_id: operatorId, previous_secret_sealed: previous, previous_secret_until: until } = row

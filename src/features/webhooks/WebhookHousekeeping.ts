@@ -38,11 +38,15 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
         const backlogLimit = options.maxBacklog ?? maxBacklog
 
         /** Repeats a statement that changes a limited number of rows until none is left. */
-        const inBatches = Effect.fnUntraced(function*(change: (rows: number) => Statement.Fragment) {
+        const inBatches = Effect.fnUntraced(function*(
+          change: (rows: number) => Statement.Fragment,
+          andThen: Statement.Fragment = sql``,
+          changed: Statement.Fragment = sql`1`
+        ) {
           let total = 0
           for (let batch = 0; batch < maxBatches; batch++) {
             const [row] = yield* doneRows(
-              sql`WITH done AS (${change(batchRows)} RETURNING 1) SELECT count(*) AS done FROM done`
+              sql`WITH done AS (${change(batchRows)} RETURNING ${changed})${andThen} SELECT count(*) AS done FROM done`
             )
             const done = row?.done ?? 0
             total += done
@@ -77,13 +81,26 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
               WHERE created_at < ${before} AND status <> 'pending' AND updated_at < ${before}
               ORDER BY created_at, id LIMIT ${rows} FOR UPDATE SKIP LOCKED)`
           )
-          const events = yield* inBatches((rows) =>
-            sql`DELETE FROM events WHERE id IN (
-              SELECT e.id FROM events e WHERE e.created_at < ${before} AND e.fanned_out
+          // where the list of an operator's events begins, so that a cursor from before is refused and not served with a gap
+          const removeEvents = (isOld: Statement.Fragment) =>
+            inBatches(
+              (rows) =>
+                sql`DELETE FROM events WHERE id IN (
+              SELECT e.id FROM events e WHERE ${isOld} AND e.fanned_out
                 AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id)
-              LIMIT ${rows} FOR UPDATE SKIP LOCKED)`
-          )
-          const kinds = [hurried, ended, deliveries, events]
+              LIMIT ${rows} FOR UPDATE SKIP LOCKED)`,
+              sql`, expired AS (
+              UPDATE event_positions p SET expired_position = greatest(p.expired_position, o.position),
+                expired_id = greatest(p.expired_id, o.id)
+              FROM (SELECT operator_id, max(position) AS position, max(id) AS id FROM done
+                WHERE position IS NOT NULL GROUP BY operator_id) o
+              WHERE p.operator_id = o.operator_id)`,
+              sql`id, operator_id, position`
+            )
+          const events = yield* removeEvents(sql`e.created_at < ${before}`)
+          // dated by an advanced clock
+          const early = yield* removeEvents(sql`e.made_at < ${before}`)
+          const kinds = [hurried, ended, deliveries, events, early]
           return {
             done: kinds.reduce((sum, { done }) => sum + done, 0),
             hasMore: kinds.some(({ hasMore }) => hasMore)

@@ -72,6 +72,9 @@ export class WebhookSender extends Context.Service<WebhookSender, {
         const attempts = yield* Attempts
         const outbox = yield* Outbox
         const sender = yield* (yield* Ids).reserve(1)
+        // Kept: running, inFlight, lines, candidates, results, hasEvents, isPollDue, drainBegunAt, isReleasing, waiters. Deliveries that this sender
+        // has leased. Several nodes: its own: a delivery is leased by one node at a time, by rows that others skip; what a dead node leased is due
+        // again.
         const running = yield* FiberSet.make<void>()
         const wake = yield* Latch.make(true)
         const eventsCommitted = yield* Latch.make(false)
@@ -238,7 +241,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           }
         }).pipe(
           Effect.catch((error) =>
-            Effect.annotateLogs(Effect.logWarning("webhook round postponed"), {
+            Effect.annotateLogs(Effect.logWarning("webhook delivery run postponed"), {
               reason: error._tag === "SqlError" ? describeSqlError(error) : error.reason
             })
           ),
@@ -246,7 +249,7 @@ export class WebhookSender extends Context.Service<WebhookSender, {
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.failCause(cause)
-              : Effect.logError("webhook round failed", cause)
+              : Effect.logError("webhook delivery run failed", cause)
           )
         )
 

@@ -1,3 +1,4 @@
+/** Idempotency of POST requests: each runs once per key, in the scope of its caller (SPEC section 8). */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Crypto from "node:crypto"
@@ -11,6 +12,7 @@ import {
   PlayerIdempotentPost
 } from "../../contract/common/Middleware.ts"
 import { CurrentStaff, StaffIdempotentPost } from "../../contract/common/StaffMiddleware.ts"
+import { operatorScope } from "../../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { type Answer, Idempotency } from "../../store/Idempotency.ts"
 import { elsewhereOf } from "../../store/PlayerActors.ts"
@@ -47,6 +49,14 @@ const fingerprintOf = (method: string, url: string, body: ArrayBuffer): Uint8Arr
     Crypto.createHash("sha256").update(`${method}\n${url}\n`, "latin1").update(new Uint8Array(body)).digest()
   )
 
+/** The player whom a call names in its path or is made by. */
+const playerOf = (scope: string, target: string): number | undefined => {
+  // the router takes an escaped digit for what it is
+  const path = target.replaceAll(/%3(\d)/g, "$1")
+  const [, id] = /^player:(\d{1,16})$/.exec(scope) ?? /\/players\/(\d{1,16})(?:[/?]|$)/.exec(path) ?? []
+  return id === undefined ? undefined : Number(id)
+}
+
 /** Runs a POST under its idempotency key, in the scope of its caller. */
 const runOnce = <E, R, E2, R2>(
   { idempotency, personal }: {
@@ -77,7 +87,8 @@ const runOnce = <E, R, E2, R2>(
       scope,
       key,
       fingerprint: personal.fingerprint(fingerprintOf(request.method, targetOf(request), body)),
-      isSecret
+      isSecret,
+      playerId: playerOf(scope, targetOf(request))
     }
     const guarded = yield* idempotency.guard(
       claim,
@@ -113,7 +124,7 @@ const makeIdempotent = <E, R>(scopeOf: Effect.Effect<string, E, R>, refusalBytes
 /** Idempotency keys are scoped to the operator: they survive a rotation of the API key. */
 export const IdempotentPostLive = Layer.effect(
   IdempotentPost,
-  makeIdempotent(Effect.map(CurrentOperator, ({ operator }) => `operator:${operator.id}`), 1024 * 1024)
+  makeIdempotent(Effect.map(CurrentOperator, ({ operator }) => operatorScope(operator.id)), 1024 * 1024)
 )
 
 /** Idempotency keys of players are scoped to the player, whichever token is used. */

@@ -1,7 +1,9 @@
+/** Authentication of operators' requests, check by check in order, and the rate-limit headers. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { IdempotentBy, RequiredFeature, RequiredScope } from "../../contract/common/Annotations.ts"
 import { CurrentOperator, OperatorAuth } from "../../contract/common/Middleware.ts"
+import { mayStream } from "../../contract/common/StreamedAnswers.ts"
 import { clientAddress, isWithin, networks } from "../../auth/Addresses.ts"
 import {
   addressNotAllowed,
@@ -19,12 +21,13 @@ import { KeyUses } from "../../auth/KeyUses.ts"
 import { RateLimiter, type RateLimitStatus } from "../../auth/RateLimiter.ts"
 import { ReplayStore } from "../../auth/ReplayStore.ts"
 import { verify } from "../../auth/Signature.ts"
-import type { Scope } from "../../domain/state/Operator.ts"
+import type { Operator, Scope } from "../../domain/state/Operator.ts"
 import type { RenderedReply } from "../../domain/state/Idempotency.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { replayedRequest, type StoredSignature } from "../../domain/state/AcceptedSignature.ts"
 import type { Recorded } from "../../domain/state/StoringSignature.ts"
 import { Settings } from "../../platform/Settings.ts"
+import { OperatorClocks } from "../../store/OperatorClocks.ts"
 import { leavesOutcomeOpen } from "../../store/PlayerActors.ts"
 import { Endpoints, type Start, type StartRead } from "../Endpoints.ts"
 import { CurrentPrincipal, Forwarding } from "../Forwarding.ts"
@@ -48,15 +51,21 @@ const mayBeCommitted = (end: Exit.Exit<unknown, Refusal | StoredSignature>): boo
     failure._tag === "Some" && failure.value._tag === "Refusal" && leavesOutcomeOpen(failure.value)
 }
 
+/** Whoever is no sandbox does not learn what sandboxes have. */
+const noSuchPath = refuse("NOT_FOUND", "There is no such path.")
+
+const refuseLive = ({ isSandbox }: Operator, scope: Scope | undefined) =>
+  scope === "sandbox" && !isSandbox ? noSuchPath : undefined
+
 type Served = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, HttpServerRequest.HttpServerRequest>
 
-/** Authenticates an operator's request, check by check in order, and adds the rate-limit headers. */
 export const OperatorAuthLive = Layer.effect(
   OperatorAuth,
   Effect.gen(function*() {
     const credentials = yield* Credentials
     const endpoints = yield* Endpoints
     const clock = yield* Clock.Clock
+    const clocks = yield* OperatorClocks
     const replays = yield* ReplayStore
     const limiter = yield* RateLimiter
     const uses = yield* KeyUses
@@ -82,16 +91,17 @@ export const OperatorAuthLive = Layer.effect(
       const feature = Context.getOrUndefined(annotations, RequiredFeature)
       const about = { idField: Context.getOrUndefined(annotations, IdempotentBy) }
       const onlyReads = endpoint.method === "GET"
+      const isStreamed = mayStream(endpoint)
       // failures are answered inside, so that log lines carry the caller
       const asServed = <E, R>(
         caller: OperatorCredential["caller"],
         handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
       ) =>
-        Effect.provideService(
-          answering(forwarding.around(handled, caller.apiKey.key, about)),
+        clocks.around(caller.operator.id)(Effect.provideService(
+          answering(isStreamed ? handled : forwarding.around(handled, caller.apiKey.key, about)),
           CurrentOperator,
           caller
-        )
+        ))
       const served = (caller: OperatorCredential["caller"]) => asServed(caller, handler)
 
       /** Serves a request authenticated by another node, as the operator of the key that it names. */
@@ -136,7 +146,10 @@ export const OperatorAuthLive = Layer.effect(
         uses.note(apiKey.id, now)
         return take((status) =>
           status.isAllowed
-            ? end(refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature), true)
+            ? end(
+              refuseLive(operator, scope) ?? refuseScope(apiKey.scopes, scope) ?? refuseFeature(operator, feature),
+              true
+            )
             // a request over the limit is not even written to the replay store
             : end(rateLimited(status, now), false)
         )
@@ -312,7 +325,7 @@ export const OperatorAuthLive = Layer.effect(
 
       // a disconnect must not interrupt a write
       const serving = onlyReads ? run : Effect.uninterruptible(run)
-      endpoints.add(endpoint, serving, { start })
+      endpoints.add(endpoint, serving, isStreamed ? { isDirect: false } : { start })
       return serving
     })
   })

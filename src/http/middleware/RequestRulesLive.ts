@@ -1,3 +1,4 @@
+/** Refuses a malformed request about a missing player or game with NOT_FOUND, any other with its validation errors. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { CurrentOperator, PlayerRequestRules, RequestRules } from "../../contract/common/Middleware.ts"
@@ -12,7 +13,6 @@ const checkGame = Effect.fnUntraced(function*(resources: PathResources["Service"
   if (game !== undefined && !(yield* resources.hasGame(Number(game)))) return yield* Effect.fail(notFound("game"))
 })
 
-/** Refuses a malformed request about a missing player or game with NOT_FOUND, any other with its validation errors. */
 export const RequestRulesLive = Layer.effect(
   RequestRules,
   Effect.map(PathResources, (resources) => {

@@ -1,5 +1,6 @@
 /** Case of one alert beside the queue: its finding and evidence, assignee, notes, and the hold on the player's withdrawals. */
-import { Group, Paper, Stack, Text, Title } from "@mantine/core"
+import { NoteList } from "../parts/NoteList.tsx"
+import { Group, Stack, Text, Title } from "@mantine/core"
 import { type AlertStatus, alertTransitions } from "../../domain/compliance/AlertRules.ts"
 import type { Data } from "../app/api.ts"
 import { useColleagues } from "../app/colleagues.ts"
@@ -11,7 +12,7 @@ import { type Field, formOf } from "../parts/Fields.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { ActionsOf, type RowAction, type RowActions } from "../parts/RowMenu.tsx"
 import { factsOf } from "../parts/shown.tsx"
-import { asHeading, Instant, PageLink, Status } from "../parts/Values.tsx"
+import { asHeading, PageLink, Status } from "../parts/Values.tsx"
 import { AlertEvidence } from "./AlertEvidence.tsx"
 import { describeFinding, detailsOf, ruleDescriptions } from "./findings.ts"
 
@@ -106,7 +107,6 @@ const holdOrRelease = (alert: Alert): RowAction =>
 
 /** Notes, oldest first, as entered. */
 function Notes({ alert }: { readonly alert: Data<"alert.show"> }) {
-  const { actorOf } = useColleagues()
   return (
     <Stack gap="xs">
       <Group justify="space-between">
@@ -120,22 +120,7 @@ function Notes({ alert }: { readonly alert: Data<"alert.show"> }) {
             <NoteButton alert={alert} />
           </Group>
         )
-        : (
-          <Stack component="ol" gap="xs" m={0} p={0} style={{ listStyle: "none" }} aria-label="Notes">
-            {alert.notes.map(({ at, by, note: text, status }, index) => (
-              <Paper component="li" withBorder p="sm" key={index}>
-                <Group gap="xs">
-                  <Text size="xs" fw={600}>{actorOf(by)}</Text>
-                  <Text size="xs" c="dimmed" component="span">
-                    <Instant at={at} />
-                  </Text>
-                  <Status of={status} />
-                </Group>
-                <Text size="sm" mt={4} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{text}</Text>
-              </Paper>
-            ))}
-          </Stack>
-        )}
+        : <NoteList notes={alert.notes} />}
     </Stack>
   )
 }

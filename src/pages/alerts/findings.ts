@@ -13,7 +13,8 @@ export const ruleDescriptions: Readonly<Record<AlertRule, string>> = {
   multi_account: "Players who share what one person has.",
   country_mismatch: "A phone number of another country than the profile.",
   identity_change: "Name, birth date or document changed after verification, or shortly before a withdrawal.",
-  large_credit: "A credit of a game provider above the threshold."
+  large_credit: "A credit of a game provider above the threshold.",
+  net_deposits: "Deposits less payouts above what the player's jurisdiction names."
 }
 
 /** Details of an alert by name. Missing values read as a dash. */
@@ -46,8 +47,10 @@ export const detailsOf = (details: unknown): Details => {
 /** Finding as a sentence. `currency`: the operator's. */
 export const describeFinding = (rule: AlertRule, details: unknown, currency: string): string => {
   const { is, list, number, text } = detailsOf(details)
-  // a game's credit is in the player's currency, all else in the operator's
-  const own = rule === "large_credit" && text("currency") !== "–" ? text("currency") : currency
+  // a game's credit and a jurisdiction's amount are in the player's currency, all else in the operator's
+  const own = (rule === "large_credit" || rule === "net_deposits") && text("currency") !== "–"
+    ? text("currency")
+    : currency
   const money = (name: string): string => {
     const amount = number(name)
     return amount === undefined ? "–" : moneyText(amount, own)
@@ -87,6 +90,10 @@ export const describeFinding = (rule: AlertRule, details: unknown, currency: str
         return `A game provider credited ${money("amount")}; large credits of the day are ${
           money("credited_today")
         }, the threshold is ${money("above")}.`
+      case "net_deposits":
+        return `Deposits less payouts of ${text("window")} are ${money("amount")}; the jurisdiction names ${
+          money("threshold")
+        } (${text("profile")}).`
     }
   }
   return `${sentence()}${

@@ -35,7 +35,11 @@ const isWithin = (pathname: string, path: string): boolean =>
 const useWaiting = (): Readonly<Record<string, Waiting>> => {
   const may = usePermission()
   const overview = useAnswer("figures.overview", {}, { enabled: may("figures.overview") }).data?.data
-  return overview === undefined ? {} : { "/payments": overview.pending_withdrawals, "/alerts": overview.open_alerts }
+  return overview === undefined ? {} : {
+    "/payments": overview.pending_withdrawals,
+    "/alerts": overview.open_alerts,
+    ...(overview.open_cases === null ? {} : { "/cases": overview.open_cases })
+  }
 }
 
 interface Waiting {

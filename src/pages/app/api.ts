@@ -108,7 +108,7 @@ export const changesBelow = (address: string): ReadonlyArray<Action> =>
 const unreachable = (reason: string) =>
   new Refused(
     "UNREACHABLE",
-    "The service does not answer. Nothing is known of what was asked: look before you repeat it.",
+    "The service does not answer. It is unknown whether the request took effect: check before you repeat it.",
     0,
     {
       reason
@@ -118,7 +118,7 @@ const unreachable = (reason: string) =>
 const noNetwork = () =>
   new Refused(
     "NO_NETWORK",
-    "This browser has no network. Nothing was sent, and nothing will be by itself: try again when the network is back.",
+    "This browser has no network. Nothing was sent, and nothing is sent later by itself: try again when the network is back.",
     0,
     {}
   )

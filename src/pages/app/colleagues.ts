@@ -1,4 +1,4 @@
-/** Names of staff and operators, for what is recorded by a label. */
+/** Names of staff and operators for the labels of records. */
 import { useMemo } from "react"
 import type { Data } from "./api.ts"
 import { useAnswer } from "./queries.ts"

@@ -2,6 +2,7 @@
  * Copies values in machine-readable form. An element with `data-copy` is displayed in the user's format (1.234,50 €; 22 Nov, 14:03) and copied as its
  * value (1234,50; 2026-11-22T13:03:00.000Z).
  */
+
 const machineText = (fragment: DocumentFragment): string => {
   for (const element of fragment.querySelectorAll<HTMLElement>("[data-copy]")) {
     element.textContent = element.dataset["copy"] ?? element.textContent

@@ -25,6 +25,8 @@ export const pages: ReadonlyArray<PageEntry> = [
   page("Money", "/ledger", "Ledger", "ledger.entries", () => import("../ledger/LedgerPage.tsx")),
   page("Money", "/payments", "Payments", "payment.list", () => import("../payments/PaymentsPage.tsx")),
   page("Watch", "/alerts", "Alerts", "alert.list", () => import("../alerts/AlertsPage.tsx")),
+  page("Watch", "/cases", "Cases", "case.list", () => import("../cases/CasesPage.tsx")),
+  page("Watch", "/retention", "Retention", "data.retention", () => import("../privacy/RetentionPage.tsx")),
   page("Watch", "/reports/ggr", "GGR report", "report.ggr", () => import("../reports/GgrPage.tsx")),
   page("Watch", "/audit", "Audit log", "audit.list", () => import("../audit/AuditPage.tsx")),
   page("Watch", "/jobs", "Jobs", "job.list", () => import("../jobs/JobsPage.tsx")),
@@ -33,6 +35,8 @@ export const pages: ReadonlyArray<PageEntry> = [
   page("Offers", "/games", "Games", "game.list", () => import("../games/GamesPage.tsx")),
   page("Offers", "/providers", "Providers", "provider.list", () => import("../providers/ProvidersPage.tsx")),
   page("Setup", "/operators", "Operators", "operator.list", () => import("../operators/OperatorsPage.tsx")),
+  page("Setup", "/profiles", "Profiles", "profile.list", () => import("../profiles/ProfilesPage.tsx")),
+  page("Setup", "/registers", "Registers", "register.list", () => import("../registers/RegistersPage.tsx")),
   page("Setup", "/webhooks", "Webhooks", "webhook.list", () => import("../webhooks/WebhooksPage.tsx")),
   page("Setup", "/staff", "Staff", "staff.list", () => import("../staff/StaffPage.tsx"))
 ]
@@ -44,6 +48,8 @@ export const innerPages: ReadonlyArray<Pick<PageEntry, "path" | "load">> = [
   { path: "/messages/$provider/$transaction", load: () => import("../rounds/MessagePage.tsx") },
   { path: "/bonuses/$bonus", load: () => import("../bonuses/BonusPage.tsx") },
   { path: "/operators/$operator", load: () => import("../operators/OperatorPage.tsx") },
+  { path: "/profiles/$code", load: () => import("../profiles/ProfilePage.tsx") },
+  { path: "/cases/$case", load: () => import("../cases/CasePage.tsx") },
   { path: "/providers/$provider", load: () => import("../providers/ProviderPage.tsx") },
   { path: "/account", load: () => import("../session/AccountPage.tsx") }
 ]

@@ -53,10 +53,19 @@ const onTint = (tone: string): Record<string, string> =>
     ) => [`--mantine-color-${color}-light-color`, `color-mix(in srgb, var(--mantine-color-${color}-6), ${tone})`])
   )
 
+/** Filled buttons under the pointer: the palette makes its darkest shade lighter, on which white text has too little contrast. */
+const onHover = Object.fromEntries(
+  colors.map((color) => [
+    `--mantine-color-${color}-filled-hover`,
+    `color-mix(in srgb, var(--mantine-color-${color}-9), black 12%)`
+  ])
+)
+
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     ...onTint("black 62%"),
+    ...onHover,
     "--mantine-color-dimmed": "var(--mantine-color-gray-7)",
     "--mantine-color-placeholder": "var(--mantine-color-gray-7)",
     "--mantine-color-anchor": "color-mix(in srgb, var(--mantine-color-teal-9), black 20%)",
@@ -66,6 +75,7 @@ export const variables: CSSVariablesResolver = () => ({
   },
   dark: {
     ...onTint("white 62%"),
+    ...onHover,
     "--mantine-color-dimmed": "var(--mantine-color-dark-1)",
     "--mantine-color-placeholder": "var(--mantine-color-dark-1)",
     "--mantine-color-anchor": "var(--mantine-color-teal-3)",

@@ -1,4 +1,4 @@
-/** GGR by hour, as a picture. */
+/** Chart of GGR by hour. */
 import { Select, Text } from "@mantine/core"
 import { lazy, Suspense, useCallback, useMemo, useState } from "react"
 import { useTimeZone } from "../app/preferences.tsx"

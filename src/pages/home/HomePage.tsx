@@ -3,9 +3,10 @@ import { Alert, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/cor
 import { GgrByHour } from "./GgrByHour.tsx"
 import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
-import { useOperators, usePermission } from "../app/session.tsx"
+import { useOperatorOf, useOperators, usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/PageHead.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { kindNames } from "../registers/kindNames.ts"
 import { Section } from "../parts/Section.tsx"
 import { Count, countText, Instant, Money, PageLink } from "../parts/Values.tsx"
 
@@ -37,21 +38,30 @@ function Figure(
 const change = (now: number, before: number): string =>
   before === 0 ? "" : `${now >= before ? "+" : "−"}${Math.abs(Math.round((now - before) / Math.abs(before) * 100))} %`
 
+/** The same weekday of last week: of all operators, or of those that have a figure of it beside theirs of today. */
+function LastWeek({ money }: { readonly money: Overview["money"][number] }) {
+  const { currency, ggr_compared: now, ggr_last_week: before, operators, operators_compared: compared } = money
+  if (before === null || now === null) return <>No figure of the same weekday yet</>
+  const figure = <Money amount={before} currency={currency} />
+  return compared === operators
+    ? <>Same weekday, same time: {figure} {change(now, before)}</>
+    : (
+      <>
+        Same weekday, same time, {compared} of {operators} operators: {figure}, today{" "}
+        <Money amount={now} currency={currency} /> {change(now, before)}
+      </>
+    )
+}
+
 function MoneyFigures({ money }: { readonly money: Overview["money"][number] }) {
-  const { bets, currency, deposits, ggr, ggr_last_week: before, wins, withdrawals } = money
+  const { bets, currency, deposits, ggr, wins, withdrawals } = money
   const may = usePermission()
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }}>
       <Figure
         name={`GGR today (${currency})`}
         to={may("report.ggr") && "/reports/ggr"}
-        note={before === null
-          ? "No figure of the same weekday yet"
-          : (
-            <>
-              Same weekday, same time: <Money amount={before} currency={currency} /> {change(ggr, before)}
-            </>
-          )}
+        note={<LastWeek money={money} />}
       >
         <Money amount={ggr} currency={currency} signed />
       </Figure>
@@ -118,8 +128,10 @@ function Operators({ today }: { readonly today: string }) {
 /** Items that need attention. */
 function Attention({ overview }: { readonly overview: Overview }) {
   const may = usePermission()
-  const { failing_jobs: jobs, failing_providers: providers, failing_webhooks: webhooks } = overview
-  const nothing = jobs.length + providers.length + webhooks.length === 0
+  const operatorOf = useOperatorOf()
+  const { failing_jobs: jobs, failing_providers: providers, failing_webhooks: webhooks, silent_registers } = overview
+  const registers = may("register.list") ? silent_registers : []
+  const nothing = jobs.length + providers.length + webhooks.length + registers.length === 0
   return (
     <Stack gap="xs">
       <Title order={2} size="h4">Needs attention</Title>
@@ -135,6 +147,16 @@ function Attention({ overview }: { readonly overview: Overview }) {
                   ; {countText(undelivered)} not delivered since <Instant at={since} seconds={false} />
                 </>
               )}
+            </Text>
+          ))}
+        </Alert>
+      )}
+      {registers.length > 0 && (
+        <Alert color="orange" variant="light" title="Registers do not answer">
+          {registers.map(({ id, kind, operator_id: operator, since }) => (
+            <Text size="sm" key={id}>
+              <PageLink to="/registers">{kindNames[kind]}</PageLink> of {operatorOf(operator).name}, since{" "}
+              <Instant at={since} seconds={false} />
             </Text>
           ))}
         </Alert>
@@ -224,6 +246,16 @@ export default function HomePage() {
                 <Count of={overview.open_alerts.count} />
                 {overview.open_alerts.is_lower_bound ? "+" : ""}
               </Figure>
+              {overview.open_cases !== null && (
+                <Figure
+                  name="Open cases"
+                  to="/cases?status=waiting"
+                  note={`${countText(overview.open_cases.unassigned)} unassigned`}
+                >
+                  <Count of={overview.open_cases.count} />
+                  {overview.open_cases.is_lower_bound ? "+" : ""}
+                </Figure>
+              )}
               <Figure
                 name="Rounds open for a day"
                 to={may("round.search") && "/rounds?state=open"}

@@ -15,7 +15,7 @@ import { columnsOf, otherFactsOf } from "../parts/shown.tsx"
 import { asHeading, Clip, Count, Instant, moneyText, PageLink } from "../parts/Values.tsx"
 import { AddWebhook } from "../webhooks/AddWebhook.tsx"
 import { AddKey, keyActions, keyColumns } from "./keys.tsx"
-import { ChangeOperator, type Operator } from "./OperatorForm.tsx"
+import { ChangeOperator, LicenseeName, type Operator } from "./OperatorForm.tsx"
 
 type Setup = Data<"operator.setup">
 
@@ -89,7 +89,7 @@ function SetupSteps({ operator, setup }: { readonly operator: Operator; readonly
 }
 
 /** Facts of the page that stand elsewhere on it, or are made by hand. */
-const elsewhere = ["id", "name", "default_limits"] as const
+const elsewhere = ["id", "name", "licensee_id", "default_limits"] as const
 
 const limitText = (operator: Operator): string => {
   const limits = new Map(Object.entries(operator.default_limits))
@@ -127,6 +127,7 @@ function Found({ operator }: { readonly operator: Operator }) {
           facts={[
             ["Id", <CopyValue key="id" label="id" value={String(operator.id)} />],
             ...otherFactsOf("operator.list", operator, elsewhere),
+            ["Licensee", <LicenseeName key="licensee" id={operator.licensee_id} />],
             ["Default limits", limitText(operator)]
           ]}
         />

@@ -1,6 +1,8 @@
 /** Operators and their API keys. */
 import { Stack } from "@mantine/core"
+import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"
+import { formOf } from "../parts/Fields.tsx"
 import { filtersOf, List, ListSection } from "../parts/ListPage.tsx"
 import { PageHead } from "../parts/PageHead.tsx"
 import { columnsOf } from "../parts/shown.tsx"
@@ -17,10 +19,24 @@ const operatorColumns = columnsOf(
   "currency",
   "cooperation_model",
   "active",
+  "is_sandbox",
   "withdrawal_second_approval_above",
   ["created_at", { label: "Since" }],
   buttonColumn((operator) => <ChangeOperator operator={operator} />)
 )
+
+const licenseeColumns = columnsOf("licensee.list", "id", "name", ["created_at", { label: "Since" }])
+
+function AddLicensee() {
+  return (
+    <ActionButton
+      action="licensee.create"
+      label="Add licensee"
+      fields={formOf("licensee.create")}
+      done="Licensee added"
+    />
+  )
+}
 
 export default function OperatorsPage() {
   return (
@@ -44,6 +60,14 @@ export default function OperatorsPage() {
         columns={keyColumns}
         rowActions={keyActions}
         empty="No keys yet. An operator's requests are signed with one."
+      />
+      <ListSection
+        heading="Licensees"
+        actions={<AddLicensee />}
+        action="licensee.list"
+        paging="whole"
+        columns={licenseeColumns}
+        empty="No licensees. One groups operators whose self-exclusions hold at all of them."
       />
     </Stack>
   )

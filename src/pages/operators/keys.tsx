@@ -1,6 +1,6 @@
-/** API keys of operators: their list, and how one is added. */
+/** API keys of operators: the list, and the form of a new one. */
 import type { Row } from "../app/api.ts"
-import { scopes } from "../../domain/state/Operator.ts"
+import { defaultScopes } from "../../domain/state/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { CopyValue, OneTimeValue } from "../parts/OneTimeValue.tsx"
@@ -18,7 +18,12 @@ export const keyColumns = columnsOf(
   ["key", { cell: ({ key }) => <CopyValue label={`key ${key}`} value={key} /> }],
   "name",
   "operator_id",
-  ["scopes", { cell: ({ scopes: own }) => own.length === scopes.length ? "all" : <Clip>{own.join(", ")}</Clip> }],
+  ["scopes", {
+    cell: ({ key, scopes }) =>
+      defaultScopes(key.startsWith("pk_test_")).every((scope) => scopes.includes(scope))
+        ? "all"
+        : <Clip>{scopes.join(", ")}</Clip>
+  }],
   ["ip_allowlist", { absent: "any" }],
   ["rate_limit_per_minute", { label: "Per minute" }],
   { id: "state", header: "State", cell: (key) => <Status of={isOpen(key)} /> }
@@ -26,9 +31,18 @@ export const keyColumns = columnsOf(
 
 export const keyActions: RowActions<Key> = {
   nameOf: ({ key, name }) => `key ${name === "" ? key : name}`,
-  of: ({ key, name, revoked_at: revoked }) =>
-    revoked === null
+  of: (row) => {
+    const { key, name, revoked_at: revoked } = row
+    return revoked === null
       ? [
+        rowAction({
+          action: "key.update",
+          label: "Change key",
+          params: { key },
+          fields: formOf("key.update", {}, { record: row }),
+          isUpdate: true,
+          done: "Key changed"
+        }),
         rowAction({
           action: "key.rotate",
           label: "New secret",
@@ -49,6 +63,7 @@ export const keyActions: RowActions<Key> = {
         })
       ]
       : []
+  }
 }
 
 /** Adds a key of an operator, or of one that the form asks for. */

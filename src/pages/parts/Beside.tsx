@@ -1,4 +1,4 @@
-/** Details of a row beside its list, which stays: the next row is a key away. */
+/** Detail panel beside a list, which stays visible, so that the next row is one key away. */
 import { Button, CloseButton, Group, Kbd, Stack, Title } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"

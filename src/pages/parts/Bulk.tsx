@@ -1,4 +1,4 @@
-/** Actions on several rows: the bar that counts them, one confirmation that says what is left out, and what became of each. */
+/** Bulk actions on rows: the bar with the count, one confirmation with what is left out, and the outcome of each. */
 import { Button, Group, Stack, Text } from "@mantine/core"
 import { useRef, useState } from "react"
 import type { Action } from "../app/api.ts"

@@ -97,7 +97,7 @@ export default function Chart(
   }, [before, format, height, points, scheme, timeZone, unit, width])
   return (
     <Paper withBorder p="xs" ref={ref} role="img" aria-label={label}>
-      <div ref={container} />
+      <div ref={container} className="chart" />
     </Paper>
   )
 }

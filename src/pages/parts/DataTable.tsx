@@ -27,6 +27,8 @@ export interface Column<R> {
   readonly value?: (row: R) => string | number
   readonly align?: "right"
   readonly width?: number
+  /** Lines of its text on a card of a long list, at most: one, or three in a column without a width. */
+  readonly lines?: number
   /** Left out for a user with one operator. */
   readonly isOfOperator?: boolean
   /** Left out while the details of a row are open beside the list. */

@@ -1,6 +1,6 @@
 /**
- * Forms from a list of fields: inputs, and their conversion to payloads. A page names the action; what it asks for follows from the contract, and what
- * the eye or the noun wants otherwise stands beside the name:
+ * Forms from a list of fields: inputs, and their conversion to payloads. A page names the action; its fields follow from the contract, and
+ * deviations are given beside the name:
  *
  *     formOf("webhook.create", { url: { placeholder: "https://" } })
  *     formOf("webhook.update", {}, { record: webhook })
@@ -56,6 +56,8 @@ export interface Field {
   readonly initial?: unknown
   /** Half of the form's width. */
   readonly half?: boolean
+  /** What is wrong with an input of an `own` field. */
+  readonly problemOf?: (input: unknown) => string | undefined
   /** Renders an `own` field, whose input is its value. */
   readonly draw?: (input: OwnInput) => React.ReactNode
 }
@@ -212,6 +214,8 @@ export const settledFields = (
 export interface OwnInput {
   readonly label: string
   readonly description: string | undefined
+  /** What is wrong with the value, once it was to be sent. */
+  readonly error: React.ReactNode
   readonly value: unknown
   readonly onChange: (value: unknown) => void
 }
@@ -333,7 +337,8 @@ export const problemsIn = (fields: ReadonlyArray<Field>, inputs: Inputs): Record
         (Array.isArray(input) && input.length === 0)
       if (required === true && isEmpty) return [[name, `${label} is needed`]]
       const number = numberFormOf(field)
-      const problem = (number === undefined ? undefined : numberProblem(textOf(input), number)) ??
+      const problem = (isEmpty ? undefined : field.problemOf?.(input)) ??
+        (number === undefined ? undefined : numberProblem(textOf(input), number)) ??
         (isEmpty ? undefined : boundsProblem(field, number, valueOf(field, input)))
       return problem === undefined ? [] : [[name, problem]]
     })
@@ -404,6 +409,7 @@ function Input(
       return draw?.({
         label,
         description,
+        error: form.errors[name],
         value: standing(field, form.values),
         onChange: (value) => form.setFieldValue(name, value)
       })

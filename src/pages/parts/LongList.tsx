@@ -15,10 +15,12 @@ import { useScrollRegion } from "./scrolling.ts"
 
 const rowHeight = 33
 
-/** Heights of a card on a narrow page: one line for each column, two more for a text that takes three, its frame, and the gap to the next. */
+/** Heights of a card on a narrow page: a line, its frame, and the gap to the next. */
 const cardLineHeight = 24
 const cardFrameHeight = 14
 const cardGap = 8
+
+const linesOf = <R extends object>({ lines, width }: Column<R>): number => lines ?? (width === undefined ? 3 : 1)
 
 /** Maximum rows; browsers limit the height of an element. */
 const maxRows = 400_000
@@ -58,7 +60,9 @@ export function LongList<A extends Action>(
 
   // as in the style sheet
   const isNarrow = useMediaQuery("(max-width: 48em)", false, { getInitialValueInEffect: false })
-  const height = isNarrow ? (columns.length + 2) * cardLineHeight + cardFrameHeight + cardGap : rowHeight
+  const height = isNarrow
+    ? columns.reduce((sum, column) => sum + linesOf(column), 0) * cardLineHeight + cardFrameHeight + cardGap
+    : rowHeight
 
   const body = useRef<HTMLTableSectionElement>(null)
   const scroll = useScrollRegion(`Rows of ${heading}`)

@@ -150,7 +150,11 @@ export const useRowMenu = <R extends object>(
             <RowButton
               aria-haspopup="menu"
               aria-label={`Actions of ${name}`}
-              onClick={({ currentTarget: button }) => setOpened({ button, name, items: rest })}
+              onClick={({ currentTarget: button }) => {
+                // the focus stays on it while the table scrolls away below: a menu of what is out of sight is hidden
+                button.scrollIntoView({ block: "nearest", inline: "nearest" })
+                setOpened({ button, name, items: rest })
+              }}
             >
               <Dots />
             </RowButton>

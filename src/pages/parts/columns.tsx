@@ -1,4 +1,4 @@
-/** Columns made by hand: amounts that are computed, and buttons. Those of single fields are in `shown.tsx`. */
+/** Columns of computed amounts and of buttons. Those of single fields are in `shown.tsx`. */
 import type { Column } from "./DataTable.tsx"
 import { Money } from "./Values.tsx"
 

@@ -1,4 +1,4 @@
-/** Focus of a table whose rows come and go. */
+/** Keyboard focus kept in a table when its rows change. */
 import { type RefObject, useLayoutEffect, useRef } from "react"
 
 /** Ancestors of elements from which the focus comes back. */

@@ -1,6 +1,6 @@
 /**
- * Labels of the contract's fields, in forms, tables and facts: the name in words, unless it stands here. A page that means something else by a field
- * says so where it shows it.
+ * Labels of the contract's fields, in forms, tables and facts: the name in words, unless listed here. A page with another meaning of a field gives
+ * its own label.
  */
 import { asHeading } from "./Values.tsx"
 
@@ -25,6 +25,7 @@ const labels: Readonly<Record<string, string>> = {
   kyc_status: "KYC",
   kyc_withdrawal_threshold: "KYC threshold",
   last_login_at: "Last sign-in",
+  dormant_since: "Dormant since",
   max_bet: "Largest stake",
   max_deposit: "Largest deposit",
   max_redemptions: "Redemptions at most",

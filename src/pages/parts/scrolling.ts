@@ -1,4 +1,4 @@
-/** Parts of a page that scroll by themselves. */
+/** Scrollable regions of a page: an element whose content is wider than itself becomes a named region that Tab reaches and arrow keys scroll. */
 import { type RefCallback, useCallback } from "react"
 
 /**

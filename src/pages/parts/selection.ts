@@ -1,4 +1,4 @@
-/** Selected rows of a list, outside React's state: marking one row draws no other. */
+/** Selected rows of a list, outside React's state: selecting a row renders no other again. */
 import { useMemo, useSyncExternalStore } from "react"
 
 export type RowKey = string | number

@@ -1,11 +1,11 @@
 /**
- * Values of the contract's fields as they show, and the columns and facts that are made of them. A page names the fields that it shows, in its order:
+ * Display of the contract's fields: values, and the columns and facts derived from them. A page names the fields that it shows, in its order:
  *
  *     columnsOf("payment.list", "id", "status", "amount", "player_id", ["created_at", { label: "Requested" }])
  *     factsOf("webhook.list", webhook, "url", "operator_id", "events")
  *
  * Label, form and alignment follow from the field's declaration: money in the currency beside it, instants in the user's zone, states as badges,
- * operators and players as links or names. What the eye wants otherwise stands beside the name; a column or fact of several fields is made by hand.
+ * operators and players as links or names. Deviations are given beside the name; a column or fact of several fields is written by the page.
  */
 import { answers } from "virtual:staff-api"
 import type { Action, Data, Row } from "../app/api.ts"
@@ -29,6 +29,8 @@ interface Shown<R> {
   readonly label?: string
   /** Maximum width of a text, in pixels; width of the column in a long list. */
   readonly width?: number
+  /** Lines of its text on a card of a long list, at most. */
+  readonly lines?: number
   /** With the sign of an amount. */
   readonly signed?: boolean
   /** Currency of an amount that has none beside it, nor an operator. */
@@ -190,6 +192,7 @@ const columnsIn = <R extends object>(
       cell: (row) => drawn(row, field, as, true),
       ...(isRight ? { align: "right" } : {}),
       ...(as.width === undefined ? {} : { width: as.width }),
+      ...(as.lines === undefined ? {} : { lines: as.lines }),
       ...(path === "operator_id" ? { isOfOperator: true } : {}),
       ...(as.isAside === true ? { isAside: true } : {})
     }

@@ -38,6 +38,7 @@ const waitTexts: Readonly<Record<Payment["waiting_for"][number], string>> = {
   second_approval: "a second person's approval",
   payout: "to be paid out",
   alert: "an alert that holds it",
+  case: "a case that holds it",
   judgement: "the check of the rules"
 }
 
@@ -50,7 +51,7 @@ function WaitReasons({ payment }: { readonly payment: Payment }) {
   const { held_by_alerts: alerts, objection, waiting_for: reasons } = payment
   if (reasons.length === 0) return <>–</>
   return (
-    <>
+    <div>
       {reasons.map((reason) => <div className="nowrap" key={reason}>{waitTexts[reason]}</div>)}
       {alerts.map((alert) => (
         <div key={alert}>
@@ -58,7 +59,7 @@ function WaitReasons({ payment }: { readonly payment: Payment }) {
         </div>
       ))}
       {objection !== null && <div className="aside">Not by you: {objectionText(objection)}</div>}
-    </>
+    </div>
   )
 }
 

@@ -1,4 +1,4 @@
-/** Grants a bonus, and says what it is once it is granted. */
+/** Grant of a bonus, and its terms and state afterwards. */
 import { Radio, Stack } from "@mantine/core"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

@@ -1,4 +1,4 @@
-/** A bonus of a player: what is left of it, and what to tell the player. */
+/** A player's bonus: its state, and the text for the player. */
 import { Button, CopyButton, Group, List, Modal, Paper, Stack, Text } from "@mantine/core"
 import { useAnswer } from "../app/queries.ts"
 import { Facts } from "../parts/Facts.tsx"

@@ -1,4 +1,4 @@
-/** Play of a timeline: one line, whose entries open below it. */
+/** Play in a timeline: one line that opens to its entries. */
 import { Text } from "@mantine/core"
 import { useId, useState } from "react"
 import type { Row } from "../app/api.ts"

@@ -9,6 +9,7 @@ import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import type { RowAction } from "../parts/RowMenu.tsx"
 import { asHeading, moneyText, PageLink } from "../parts/Values.tsx"
+import { Erased } from "../privacy/Requests.tsx"
 import { GrantBonus } from "./GrantBonus.tsx"
 import { Exclude, SetLimit } from "./PlayerProtection.tsx"
 import type { Player, PlayerStanding } from "./player.ts"
@@ -193,6 +194,18 @@ const rareActions = (
             : `Retired: ${data.retired.join(", ")}`}
         </Text>
       )
+    }),
+    rowAction({
+      action: "data.erase",
+      label: "Erase personal data",
+      params,
+      fixed: { dry_run: false },
+      explanation:
+        "Erases for good what has not to be kept. The account has to be closed, without money, open rounds, payments, cases and exclusions. The ledger stays.",
+      typed: username,
+      danger: true,
+      done: "Personal data erased",
+      result: ({ data }) => <Erased {...data} />
     })
   ]
 }

@@ -85,6 +85,7 @@ export function PlayerLimits({ player }: { readonly player: Player }) {
           <>
             to <Value field={field} value={pending.requested_value} currency={currency} />,{" "}
             <Instant at={pending.effective_at} seconds={false} isBrief />
+            {pending.confirm_until !== undefined && ", once the player confirms it"}
           </>
         )
     },

@@ -13,6 +13,7 @@ import { asHeading, Clip, PageLink, Status, words } from "../parts/Values.tsx"
 import { columnsOfPlayersCalls } from "../rounds/callColumns.tsx"
 import { columnsOfPlayersRounds } from "../rounds/roundColumns.tsx"
 import { PlayedGame, playText } from "./PlayedGame.tsx"
+import { PlayerStatement } from "./PlayerStatement.tsx"
 import type { Player } from "./player.ts"
 
 type Entry = Row<"player.transactions">
@@ -99,20 +100,23 @@ const columnsOfEntries = columnsOf(
   ["wallet", { width: 70 }],
   ["amount", { width: 115, signed: true }],
   ["balance_after", { width: 125 }],
-  ["game", { width: 150 }],
+  ["game", { width: 150, lines: 3 }],
   { id: "subject", header: "Round or payment", cell: (entry) => <EntrySubject entry={entry} /> }
 )
 
 export function PlayerLedger({ player }: Props) {
   return (
-    <LongList
-      heading="Ledger entries"
-      action="player.transactions"
-      params={{ player: player.id }}
-      filters={entryFilters}
-      columns={columnsOfEntries}
-      empty="No entries yet. Every movement of money in the player's wallets is one."
-    />
+    <Stack>
+      <PlayerStatement player={player} />
+      <LongList
+        heading="Ledger entries"
+        action="player.transactions"
+        params={{ player: player.id }}
+        filters={entryFilters}
+        columns={columnsOfEntries}
+        empty="No entries yet. Every movement of money in the player's wallets is one."
+      />
+    </Stack>
   )
 }
 

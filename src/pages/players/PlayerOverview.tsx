@@ -9,6 +9,7 @@ import { type Fact, Facts } from "../parts/Facts.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { columnsOf, columnsOfList, factsOf, otherFactsOf } from "../parts/shown.tsx"
 import { Money, Status } from "../parts/Values.tsx"
+import { PlayerConsents } from "./PlayerConsents.tsx"
 import type { Player } from "./player.ts"
 
 /** Section of the overview with its heading. */
@@ -207,6 +208,11 @@ export function PlayerOverview({ player }: { readonly player: Player }) {
         <Part heading="Exclusions and restrictions">
           <Facts facts={closedOf(player)} />
         </Part>
+        {may("player.consents") && (
+          <Part heading="Consents to marketing">
+            <PlayerConsents player={player} />
+          </Part>
+        )}
         {may("player.notes") && (
           <Part heading="Latest notes">
             <LatestNotes player={player} />

@@ -1,4 +1,4 @@
-/** Player: a head that stays, and a tab for each part of what is known. */
+/** Player: a fixed head, and a tab for each kind of data. */
 import { Stack, Tabs } from "@mantine/core"
 import { useAddress, usePathPart } from "../app/address.ts"
 import type { Action } from "../app/api.ts"
@@ -6,6 +6,7 @@ import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"
 import { PageHead } from "../parts/PageHead.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { PlayerCompliance } from "./PlayerCompliance.tsx"
 import { PlayerHead } from "./PlayerHead.tsx"
 import { PlayerLimits } from "./PlayerLimits.tsx"
 import {
@@ -39,6 +40,7 @@ const tabs: ReadonlyArray<Tab> = [
   { value: "payments", label: "Payments", action: "payment.list", Content: PlayerPayments },
   { value: "bonuses", label: "Bonuses", action: "player.bonuses", Content: PlayerOffers },
   { value: "limits", label: "Limits", action: "player.limits", Content: PlayerLimits },
+  { value: "compliance", label: "Compliance", action: "player.compliance", Content: PlayerCompliance },
   { value: "sessions", label: "Sessions", action: "player.sessions", Content: PlayerSessions },
   { value: "notes", label: "Notes", action: "player.notes", Content: PlayerNotes },
   { value: "alerts", label: "Alerts", action: "alert.list", Content: PlayerAlerts },

@@ -5,42 +5,14 @@ import { ActionButton, type ActionProps, rowAction } from "../parts/ActionButton
 import { type Field, type FieldList, filledFrom, formOf, type Inputs } from "../parts/Fields.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
-import { asHeading } from "../parts/Values.tsx"
+import { gatheredSettings, settingFields } from "../parts/SettingFields.ts"
 
 export type Provider = Row<"provider.list">
 
 /** Protocol of providers that call Pitboss's own API. */
 export const ownProtocol = "pitboss"
 
-const settingFieldsOf = (protocol: unknown) => protocols.find(({ name }) => name === protocol)?.fields ?? []
-
-/** Label of a setting: `games_url` → `Games URL`. */
-export const settingLabel = (name: string): string => asHeading(name).replace(/\burl\b/i, "URL")
-
-/** Field of a setting. For an existing one, an empty secret is unchanged. */
-const settingFields = (protocol: unknown, provider?: Provider): ReadonlyArray<Field> =>
-  settingFieldsOf(protocol).map(({ isRequired, isSecret, kind, name, options }) => ({
-    name,
-    label: settingLabel(name),
-    kind: kind === "block" ? "lines" : kind === "text" ? isSecret ? "password" : "text" : kind,
-    required: isRequired && !(isSecret && provider !== undefined),
-    nullable: !isRequired,
-    options,
-    half: kind !== "block",
-    ...(kind === "block" ? { placeholder: "-----BEGIN …" } : {}),
-    ...(isSecret && provider !== undefined ? { description: "Secret. Empty: as it is." } : {})
-  }))
-
-/** Collects the protocol's settings into an object of their own. */
-const gathered = (protocol: unknown, values: Record<string, unknown>): Record<string, unknown> => {
-  const names = new Set(settingFieldsOf(protocol).map(({ name }) => name))
-  const entries = Object.entries(values)
-  const settings = entries.filter(([name]) => names.has(name))
-  return {
-    ...Object.fromEntries(entries.filter(([name]) => !names.has(name))),
-    ...(settings.length === 0 ? {} : { settings: Object.fromEntries(settings) })
-  }
-}
+const formOfProtocol = (protocol: unknown) => protocols.find(({ name }) => name === protocol)
 
 /** Fields of the provider itself, then the settings of its protocol, then what it may call and be read from. */
 const providerFields = (provider?: Provider) => (inputs: Inputs): FieldList => {
@@ -78,7 +50,7 @@ const providerFields = (provider?: Provider) => (inputs: Inputs): FieldList => {
   const isFirst = ({ name }: Field) => first.some((each) => each === name)
   return [
     ...fields.filter(isFirst),
-    ...filledFrom(provider?.settings, settingFields(protocol, provider)),
+    ...filledFrom(provider?.settings, settingFields(formOfProtocol(protocol), provider !== undefined)),
     ...fields.filter((field) => !isFirst(field))
   ]
 }
@@ -89,7 +61,7 @@ export function AddProvider() {
       action="provider.create"
       label="Add provider"
       fields={providerFields()}
-      toPayload={(values) => gathered(values["protocol"], values)}
+      toPayload={(values) => gatheredSettings(formOfProtocol(values["protocol"]), values)}
       size="lg"
       done="Provider added"
       button={{ variant: "filled" }}
@@ -106,7 +78,7 @@ const change = (provider: Provider): ActionProps<"provider.update"> => ({
   label: "Change provider",
   params: { provider: String(provider.id) },
   fields: providerFields(provider),
-  toPayload: (values) => gathered(provider.protocol, values),
+  toPayload: (values) => gatheredSettings(formOfProtocol(provider.protocol), values),
   isUpdate: true,
   size: "lg",
   done: "Provider changed"

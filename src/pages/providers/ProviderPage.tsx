@@ -18,7 +18,8 @@ import { Waiting } from "../parts/Refusal.tsx"
 import { Section, TableSection } from "../parts/Section.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Clip, Count, Instant, PageLink, Status } from "../parts/Values.tsx"
-import { ownProtocol, ProviderActions, settingLabel } from "./ProviderForm.tsx"
+import { settingLabel } from "../parts/SettingFields.ts"
+import { ownProtocol, ProviderActions } from "./ProviderForm.tsx"
 import { Reconciliation } from "./Reconciliation.tsx"
 
 type Details = Data<"provider.show">

@@ -55,8 +55,7 @@ const outcomeColors: { readonly [outcome in RoundOutcome]: string } = {
   won: "green",
   taken_back: "gray",
   waiting: "orange",
-  no_win: "blue",
-  unknown: "green"
+  no_win: "blue"
 }
 
 /** What became of a player's part in the round. */

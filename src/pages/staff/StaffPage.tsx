@@ -4,7 +4,7 @@ import { useMemo } from "react"
 import type { Row } from "../app/api.ts"
 import { useOperatorOf, useOperators } from "../app/session.tsx"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"
-import { type FieldList, formOf } from "../parts/Fields.tsx"
+import { type FieldList, formOf, type Inputs } from "../parts/Fields.tsx"
 import { ListPage } from "../parts/ListPage.tsx"
 import { OneTimeValue } from "../parts/OneTimeValue.tsx"
 import type { RowActions } from "../parts/RowMenu.tsx"
@@ -19,7 +19,14 @@ const bound = ({ operators, ...values }: Record<string, unknown>): Record<string
     ? values
     : { ...values, operators: Array.isArray(operators) && operators.length > 0 ? operators : null }
 
-const accountFields = (operators: ReturnType<typeof useOperators>, account?: Account): FieldList => {
+type Operators = ReturnType<typeof useOperators>
+
+/** The operators that are chosen; none: all. */
+const chosenOf = (operators: Operators, chosen: unknown): Operators =>
+  Array.isArray(chosen) && chosen.length > 0 ? operators.filter(({ id }) => chosen.includes(String(id))) : operators
+
+const accountFields = (operators: Operators, account?: Account) => (inputs: Inputs): FieldList => {
+  const [first] = chosenOf(operators, inputs["operators"] ?? account?.operators?.map(String))
   const changes = {
     role: { required: true, initial: "support" },
     operators: {
@@ -28,10 +35,10 @@ const accountFields = (operators: ReturnType<typeof useOperators>, account?: Acc
       options: operators.map(({ id, name }) => ({ value: String(id), label: name }))
     },
     daily_budget: {
-      kind: "integer",
       half: false,
-      label: "Daily budget (minor units)",
-      description: "What the account may give away alone in a day, in each operator's currency."
+      label: "Daily budget",
+      description: "What the account may give away alone in a day, for each operator.",
+      ...(first === undefined ? {} : { currency: first.currency })
     }
   } as const
   return account === undefined
@@ -47,17 +54,18 @@ const accountFields = (operators: ReturnType<typeof useOperators>, account?: Acc
     }, { record: { ...account, operators: (account.operators ?? []).map(String) } })
 }
 
-/** A daily budget in the currencies of the operators. */
+/** A daily budget in each of several currencies: the number is one, what it buys is not. */
 const budgetPreview =
-  (operators: ReturnType<typeof useOperators>) => ({ daily_budget: budget }: Record<string, unknown>) =>
-    typeof budget === "number" && (
+  (operators: Operators) => ({ daily_budget: budget, operators: chosen }: Record<string, unknown>) => {
+    const currencies = [...new Set(chosenOf(operators, chosen).map(({ currency }) => currency))]
+    return typeof budget === "number" && currencies.length > 1 && (
       <Text size="sm" aria-live="polite">
-        In a day:{" "}
-        {[...new Set(operators.map(({ currency }) => currency))].map((one) => moneyText(budget, one)).join(", ")}
+        In a day: {currencies.map((one) => moneyText(budget, one)).join(", ")}
       </Text>
     )
+  }
 
-const actionsOf = (operators: ReturnType<typeof useOperators>): RowActions<Account> => ({
+const actionsOf = (operators: Operators): RowActions<Account> => ({
   nameOf: ({ name }) => name,
   of: (account) => [
     rowAction({

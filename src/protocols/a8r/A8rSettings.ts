@@ -1,7 +1,7 @@
+/** Settings of a provider with the protocol of 01.tech's aggregator. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with the protocol of 01.tech's aggregator. */
 export const A8rSettings = Schema.Struct({
   /** Signs both directions. */
   auth_token: settingText(),

@@ -1,7 +1,7 @@
+/** Settings of a provider with Evolution's One Wallet. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with Evolution's One Wallet. */
 export const EvolutionSettings = Schema.Struct({
   /** Sent in the query of their calls. */
   auth_token: settingText(),

@@ -1,7 +1,7 @@
+/** Settings of a provider with the universal API of game studios, version 1. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with the universal API of game studios, version 1. */
 export const GcpSettings = Schema.Struct({
   /** Signs both directions. */
   auth_token: settingText(),

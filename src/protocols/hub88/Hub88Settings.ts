@@ -1,7 +1,7 @@
+/** Settings of a provider with Hub88's Wallet API or Caleta's dialect. */
 import { Schema } from "effect"
 import { settingRsaKey, settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with Hub88's Wallet API or Caleta's dialect. */
 export const Hub88Settings = Schema.Struct({
   /** Verifies their calls. */
   vendor_public_key: settingRsaKey("public"),

@@ -28,7 +28,7 @@ const instantOf = (text: string): number => Date.parse(`${text.replace(" ", "T")
 /** Lines of a text that are not blank. */
 const linesOf = (text: string): ReadonlyArray<string> => text.split(/\r?\n/).filter((line) => line.trim() !== "")
 
-const unreadable = unavailableVendor("a feed that cannot be read")
+const unreadable = unavailableVendor("the feed cannot be read")
 
 /** Parses an answer, in slices. */
 export const readFeedPage = Effect.fnUntraced(function*(text: string): Effect.fn.Return<FeedPage, VendorFailure> {

@@ -209,7 +209,7 @@ export const pragmaticOutbound = (settings: PragmaticSettings): Outbound => {
         }
         timepoint = found.timepoint
       }
-      return yield* Effect.fail(unavailableVendor("a feed without an end"))
+      return yield* Effect.fail(unavailableVendor("the feed never ends"))
     }
   )
 

@@ -183,7 +183,7 @@ export const slotegratorOutbound = (settings: SlotegratorSettings): Outbound => 
       for (const line of read.odd) odd.push(line)
       if (listed.items.length === 0 || page >= (listed._meta?.pageCount ?? 1)) return { games, odd }
     }
-    return yield* Effect.fail(unavailableVendor("a catalogue without an end"))
+    return yield* Effect.fail(unavailableVendor("the catalogue never ends"))
   })
 
   const issue = Effect.fnUntraced(function*(order: FreeRoundsOrder, tools: VendorTools) {

@@ -1,7 +1,7 @@
+/** Settings of a provider with Slotegrator's GIS protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with Slotegrator's GIS protocol. */
 export const SlotegratorSettings = Schema.Struct({
   merchant_id: settingText(),
   /** Signs both directions. */

@@ -1,7 +1,7 @@
+/** Settings of a provider with Spribe's protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
-/** Settings of a provider with Spribe's protocol. */
 export const SpribeSettings = Schema.Struct({
   /** Identifies us in their calls. */
   client_id: settingText(),

@@ -50,7 +50,9 @@ const bonusColumns: ReadonlyArray<Column<BonusRow>> = [
   }),
   number("operator_id", (row) => row.operatorId),
   number("player_id", (row) => row.playerId),
-  text("note", (row) => row.note)
+  text("note", (row) => row.note),
+  number("imported_balance", ({ imported }) => imported?.balance ?? null),
+  number("imported_wagered", ({ imported }) => imported?.wagered ?? null)
 ]
 
 const redemptionColumns: ReadonlyArray<Column<Redemption>> = [

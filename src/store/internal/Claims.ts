@@ -1,4 +1,5 @@
 /** Claims of changes to unique ids, and attribution of clashes to units. */
+import type { Birth } from "../../domain/state/Birth.ts"
 import type { Change } from "../../domain/state/Change.ts"
 import type { Knowledge } from "../../domain/state/Decision.ts"
 import type { Player } from "../../domain/state/Player.ts"
@@ -25,6 +26,18 @@ export const claims = (_: Player, change: Change): Query => ({
 /** Key of a stored reply in {@link judgeClashes}. */
 export const replyKey = ({ key, scope }: { readonly key: string; readonly scope: string }): string => `${scope} ${key}`
 
+/** Name of a birth in {@link judgeClashes}, where the store has a player with one of its unique fields. */
+export const birthKey = ({ id }: Pick<Birth, "id">): string => `birth ${id}`
+
+/** Unique fields of a birth, as they are compared. */
+export const bornNames = ({ operatorId, texts }: Birth): ReadonlyArray<string> =>
+  Object.entries({
+    username: texts.username.toLowerCase(),
+    email: texts.email,
+    phone: texts.phone,
+    external_id: texts.external_id
+  }).flatMap(([field, value]) => value === null ? [] : [`${field} ${operatorId} ${value}`])
+
 /** True when a claim of a change already exists in the store. */
 const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): boolean =>
   change.transactions.some(({ kind, status, targetId, transactionId }) =>
@@ -41,7 +54,8 @@ const isTaken = (change: Change, known: Knowledge, taken: ReadonlySet<string>): 
     return isThere(standing) && (standing.isUsedUp || standing.isRedeemed)
   }) ||
   change.signatures.some(({ signature }) => isThere(known.signatures.get(signature))) ||
-  change.replies.some((reply) => taken.has(replyKey(reply)))
+  change.replies.some((reply) => taken.has(replyKey(reply))) ||
+  change.birth !== null && taken.has(birthKey(change.birth))
 
 const isThere = <A>(found: A | null | undefined): found is A => found !== null && found !== undefined
 
@@ -59,10 +73,12 @@ const keysOf = (unit: PlayerUnit, change: Change): ReadonlyArray<string> => [
   ),
   ...change.redemptions.map(({ promoCodeId }) => `promo code ${promoCodeId}`),
   ...change.signatures.map(({ signature }) => `signature ${signature}`),
-  ...change.replies.map((reply) => `reply ${replyKey(reply)}`)
+  ...change.replies.map((reply) => `reply ${replyKey(reply)}`),
+  ...change.birth === null ? [] : bornNames(change.birth)
 ]
 
-/** Verdicts on a clash: `known` has the lookup of the claims of each change of each unit, `taken` the idempotency keys that have an answer. */
+/** Verdicts on a clash: `known` has the lookup of the claims of each change of each unit, `taken` the idempotency keys that have an answer, and
+ * births whose names another player has. */
 export const judgeClashes = (
   units: ReadonlyArray<PlayerUnit>,
   known: ReadonlyArray<ReadonlyArray<Knowledge>>,

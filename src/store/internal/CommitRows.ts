@@ -1,5 +1,6 @@
 /** Rows of a commit, collected from the changes of its units. */
 import type { Link } from "../../chain/Chain.ts"
+import type { AuditLine, SaltedLine } from "../../chain/Lines.ts"
 import type {
   AuditRecord,
   Change,
@@ -15,6 +16,7 @@ import type {
   RoundChange
 } from "../../domain/state/Change.ts"
 import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
+import type { NewRegisterCheck } from "../../domain/state/RegisterCheck.ts"
 import { replyPurpose, type StoredReply } from "../../domain/state/Idempotency.ts"
 import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
 import type { Player } from "../../domain/state/Player.ts"
@@ -22,17 +24,14 @@ import { roundKey, type Transaction } from "../../domain/state/Rounds.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import type { Unit } from "../../engine/Machine.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
+import { type BirthRow, toBirthRow } from "./BirthSections.ts"
 import type { BonusRow } from "./BonusSections.ts"
 import { mergeSeeds } from "./OriginalSections.ts"
 import { type NewPayment, toNewPayment } from "./PaymentSections.ts"
+import type { SettingsRow } from "./SettingsSections.ts"
 import { type PlayersRow, type RatePair, RatePairs, reportRows, type SumsRow } from "./ReportSections.ts"
 
 export type PlayerUnit = Unit<Player, Change>
-
-export interface SettingsRow extends PlayerSettings {
-  readonly playerId: number
-  readonly operatorId: number
-}
 
 export interface RoundRow extends RoundChange {
   readonly playerId: number
@@ -54,10 +53,11 @@ export interface SessionRow {
 /** Encrypts a text; only the same purpose can decrypt it. */
 type Seal = (purpose: string, plain: string) => Uint8Array
 
-/** Encryption functions of a commit. */
+/** Encryption functions of a commit, and the salt of what the chain holds by a digest. */
 export interface Sealing {
   readonly seal: Seal
   readonly personal: PersonalData["Service"]
+  readonly salted: <Line extends AuditLine>(line: Line) => Line & SaltedLine
 }
 
 /** Reply as stored: in clear or, when it holds a secret, sealed. */
@@ -74,6 +74,11 @@ const toReplyRow = (reply: StoredReply, seal: Seal): ReplyRow => ({
 /** Rows of a commit, by section. */
 export interface CommitRows {
   readonly units: ReadonlyArray<PlayerUnit>
+  /** Units of players who are there already. */
+  readonly known: ReadonlyArray<PlayerUnit>
+  /** Units of players who are written for the first time. */
+  readonly born: ReadonlyArray<PlayerUnit>
+  readonly births: Array<BirthRow>
   readonly entries: Array<Entry>
   readonly transactions: Array<TransactionRow>
   readonly newRounds: Array<RoundRow>
@@ -88,7 +93,7 @@ export interface CommitRows {
   readonly sessions: Array<SessionRow>
   readonly endedSessions: Array<EndedSession>
   readonly events: Array<Event>
-  readonly audit: Array<AuditRecord>
+  readonly audit: Array<AuditRecord & SaltedLine>
   readonly replies: Array<ReplyRow>
   readonly signatures: Array<AcceptedSignature>
   readonly newBonuses: Array<BonusRow>
@@ -101,6 +106,7 @@ export interface CommitRows {
   readonly newObligations: Array<ObligationChange>
   readonly changedObligations: Array<ObligationChange>
   readonly acknowledgements: Array<NewAcknowledgement>
+  readonly registerChecks: Array<NewRegisterCheck>
   /** Index of a player's currency pair among the rates; null in the operator's currency. */
   readonly pairOf: (playerId: number) => number | null
 }
@@ -108,6 +114,10 @@ export interface CommitRows {
 const append = <A>(target: Array<A>, more: ReadonlyArray<A>): void => {
   for (const one of more) target.push(one)
 }
+
+/** Whether a unit writes its player for the first time. */
+export const isBirth = ({ changes }: Pick<PlayerUnit, "changes">): boolean =>
+  changes.some(({ birth }) => birth !== null)
 
 /** Adds the rounds of a unit: one written by several decisions is written once, in its last state. */
 const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: playerId }: PlayerUnit): void => {
@@ -131,8 +141,11 @@ const addRounds = (rows: CommitRows, { after: { operatorId }, changes, key: play
   for (const row of rounds.values()) (row.isNew ? rows.newRounds : rows.changedRounds).push(row)
 }
 
+const noUnits: ReadonlyArray<PlayerUnit> = []
+
 /** Rows of the units. Units are ordered by key, so that two services cannot deadlock. */
-export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sealing): CommitRows => {
+export const rowsOf = (units: ReadonlyArray<PlayerUnit>, sealing: Sealing): CommitRows => {
+  const { personal, salted, seal } = sealing
   const ordered = [...units].sort((a, b) => a.key - b.key)
   const pairs = new RatePairs()
   const report = reportRows(ordered, pairs)
@@ -141,8 +154,12 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
   const obligations = new Map<number, ObligationChange>()
   const bonuses = new Map<number, BonusRow>()
   const seeds = new Map<number, SeedChange>()
+  const hasBirths = ordered.some(isBirth)
   const rows: CommitRows = {
     units: ordered,
+    known: hasBirths ? ordered.filter((unit) => !isBirth(unit)) : ordered,
+    born: hasBirths ? ordered.filter(isBirth) : noUnits,
+    births: [],
     entries: [],
     transactions: [],
     newRounds: [],
@@ -170,6 +187,7 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     newObligations: [],
     changedObligations: [],
     acknowledgements: [],
+    registerChecks: [],
     pairOf: (playerId) => pairByPlayer.get(playerId) ?? null
   }
   for (const unit of ordered) {
@@ -178,18 +196,21 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
     if (pair !== null) pairByPlayer.set(unit.key, pair)
     let lastSettings: PlayerSettings | null = null
     for (const change of unit.changes) {
+      if (change.birth !== null) rows.births.push(toBirthRow(unit, change.birth, sealing))
       append(rows.entries, change.entries)
       for (const transaction of change.transactions) rows.transactions.push({ transaction, operatorId })
       for (const payment of change.payments) {
         const earlier = payments.get(payment.payment.id)
         payments.set(payment.payment.id, { ...payment, isNew: payment.isNew || earlier?.isNew === true })
       }
-      for (const { bonus, isNew, note } of change.bonuses) {
+      for (const { bonus, imported: before, isNew, note } of change.bonuses) {
         const earlier = bonuses.get(bonus.id)
+        const imported = before ?? earlier?.imported
         bonuses.set(bonus.id, {
           bonus,
           isNew: isNew || earlier?.isNew === true,
           note: note ?? earlier?.note ?? null,
+          ...(imported === undefined ? {} : { imported }),
           playerId: unit.key,
           operatorId
         })
@@ -201,17 +222,18 @@ export const rowsOf = (units: ReadonlyArray<PlayerUnit>, { personal, seal }: Sea
       for (const session of change.sessions) rows.sessions.push({ session, operatorId })
       append(rows.endedSessions, change.endedSessions)
       append(rows.events, change.events)
-      append(rows.audit, change.audit)
+      for (const line of change.audit) rows.audit.push(salted(line))
       append(rows.notes, change.notes)
       for (const one of change.obligations) {
         const { id } = one.obligation
         obligations.set(id, { ...one, isNew: one.isNew || obligations.get(id)?.isNew === true })
       }
       append(rows.acknowledgements, change.acknowledgements)
+      append(rows.registerChecks, change.registerChecks)
       append(rows.signatures, change.signatures)
       for (const reply of change.replies) rows.replies.push(toReplyRow(reply, seal))
     }
-    if (lastSettings !== null) {
+    if (lastSettings !== null && !(hasBirths && isBirth(unit))) {
       rows.settings.push({ ...lastSettings, playerId: unit.key, operatorId })
     }
     addRounds(rows, unit)

@@ -3,19 +3,21 @@
  * its own, so that a commit is one round trip.
  *
  * Rows are passed as one array per column, so that the text does not depend on their number; a section without rows gets empty arrays. There are
- * eight texts, planned once: provider messages, those and payments, those and other operator requests, and everything, each with and without exchange
- * rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ * ten texts, planned once: provider messages, those and payments, those and other operator requests, everything, and that with players who are written for
+ * the first time, each with and without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
  *
  * Integers are passed as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { type Link, type LinkedRows, rowsOfCommit } from "../../chain/Chain.ts"
+import type { SaltedLine } from "../../chain/Lines.ts"
 import type { AuditRecord, EndedSession, Entry, Event, GameSession } from "../../domain/state/Change.ts"
-import type { Restrictions } from "../../domain/state/Player.ts"
+import { sessionDueAt } from "../../domain/obligation/Obligations.ts"
 import type { Round, Transaction } from "../../domain/state/Rounds.ts"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import { columnArray } from "../../platform/ColumnArrays.ts"
 import { withoutPersonal } from "../EventData.ts"
+import { birthEvents, importedPlayers, newPlayersWith } from "./BirthSections.ts"
 import { changedBonuses, newBonuses, redemptions } from "./BonusSections.ts"
 import { encodeActivity } from "./ActivityCodec.ts"
 import {
@@ -26,13 +28,14 @@ import {
   rowsOf,
   type Sealing,
   type SessionRow,
-  type SettingsRow,
   type TransactionRow
 } from "./CommitRows.ts"
 import { encodeCounters } from "./CountersCodec.ts"
 import { links } from "./LinkSections.ts"
 import { notes } from "./NoteSections.ts"
 import { acknowledgements, changedObligations, newObligations } from "./ObligationSections.ts"
+import { registerChecks } from "./RegisterSections.ts"
+import { settings, settingsColumns } from "./SettingsSections.ts"
 import { changedSeeds, newSeeds, originalRounds } from "./OriginalSections.ts"
 import { changedPayments, convertedPayments, isPayout, newPayments } from "./PaymentSections.ts"
 import { type Converted, converted, convertedSums, players, rateOfPair, rates, sums } from "./ReportSections.ts"
@@ -48,6 +51,7 @@ import {
   number,
   numbers,
   quoted,
+  sourceOf,
   type Section,
   text,
   time,
@@ -63,7 +67,8 @@ const accountColumns: ReadonlyArray<Column<PlayerUnit>> = [
   number("withdrawn", (unit) => unit.after.withdrawn),
   number("real_balance", (unit) => unit.after.real),
   number("bonus_balance", (unit) => unit.after.bonus),
-  text("counters", (unit) => encodeCounters(unit.after.counters)),
+  text("counters", (unit) => encodeCounters(unit.after.counters, unit.after.session)),
+  time("session_due_at", (unit) => sessionDueAt(unit.after)),
   text("activity", (unit) => encodeActivity(unit.after.activity)),
   text("provider_ids", (unit) => numbers(unit.after.providerIds), "bigint[]"),
   time("real_updated_at", (unit) => unit.after.realUpdatedAt),
@@ -108,42 +113,10 @@ const transactionColumns = [
     createdAt: time("created_at", ({ transaction }) => transaction.createdAt),
     // known from the rollbacks of the message
     rolledBack: [],
-    reinstated: [],
-    lost: []
+    reinstated: []
   }),
   number("operator_id", (row: TransactionRow) => row.operatorId)
 ]
-
-const restrictionColumns = columnsOf<Restrictions, SettingsRow>({
-  canLogin: flag("can_login", (row) => row.restrictions.canLogin),
-  canDeposit: flag("can_deposit", (row) => row.restrictions.canDeposit),
-  canWithdraw: flag("can_withdraw", (row) => row.restrictions.canWithdraw),
-  canBet: flag("can_bet", (row) => row.restrictions.canBet),
-  excludedFromBonuses: flag("excluded_from_bonuses", (row) => row.restrictions.excludedFromBonuses)
-})
-
-const settingsColumns = columnsOf<SettingsRow, SettingsRow>({
-  playerId: number("id", (row) => row.playerId),
-  operatorId: number("operator_id", (row) => row.operatorId),
-  status: text("status", (row) => row.status),
-  kycStatus: text("kyc_status", (row) => row.kycStatus),
-  documentExpiresAt: time("document_expires_at", (row) => row.documentExpiresAt),
-  restrictions: restrictionColumns,
-  withdrawalHolds: text("withdrawal_holds", (row) => JSON.stringify(row.withdrawalHolds), "jsonb"),
-  exclusion: [
-    text("exclusion_type", (row) => row.exclusion?.type ?? null),
-    time("exclusion_since", (row) => row.exclusion?.since ?? null),
-    time("exclusion_until", (row) => row.exclusion?.until ?? null),
-    time("exclusion_return_from", (row) => row.exclusion?.onRequest?.returnFrom ?? null),
-    time("exclusion_return_at", (row) => row.exclusion?.onRequest?.returnAt ?? null),
-    text("exclusion_source", (row) => row.exclusion?.source ?? null)
-  ],
-  sessionsEndedAt: time("sessions_ended_at", (row) => row.sessionsEndedAt),
-  limits: text("limits", (row) => JSON.stringify(row.limits), "jsonb"),
-  pendingLimits: text("pending_limits", (row) => JSON.stringify(row.pendingLimits), "jsonb"),
-  limitsSet: { ...number("limits_set", (row: SettingsRow) => row.limitsSet), type: "integer" },
-  updatedAt: time("updated_at", (row) => row.updatedAt)
-})
 
 const roundColumns = [
   number("player_id", (row: RoundRow) => row.playerId),
@@ -194,7 +167,7 @@ const eventColumns = columnsOf<Event, Event>({
   createdAt: time("created_at", (event) => event.createdAt)
 })
 
-const auditColumns = columnsOf<AuditRecord, AuditRecord>({
+const auditColumns = columnsOf<AuditRecord & SaltedLine, AuditRecord & SaltedLine>({
   id: number("id", (record) => record.id),
   at: time("at", (record) => record.at),
   actor: text("actor", (record) => record.actor),
@@ -204,7 +177,8 @@ const auditColumns = columnsOf<AuditRecord, AuditRecord>({
   subject: text("subject", (record) => record.subject),
   before: text("before", (record) => json(record.before), "jsonb"),
   after: text("after", (record) => json(record.after), "jsonb"),
-  reason: text("reason", (record) => record.reason)
+  reason: text("reason", (record) => record.reason),
+  salt: bytes("salt", (record) => Buffer.from(record.salt, "hex"))
 })
 
 const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
@@ -212,6 +186,7 @@ const replyColumns: ReadonlyArray<Column<ReplyRow>> = [
   text("key", ({ reply }) => reply.key),
   bytes("fingerprint", ({ reply }) => reply.fingerprint),
   { ...number("status", ({ reply }: ReplyRow) => reply.status), type: "integer" },
+  number("player_id", ({ reply }) => reply.playerId ?? null),
   text("body", ({ reply, sealed }) => sealed === null ? reply.body : null),
   bytes("body_sealed", ({ sealed }) => sealed),
   time("created_at", ({ reply }) => reply.createdAt)
@@ -235,6 +210,7 @@ const accounts: Section<PlayerUnit> = {
           "real_balance",
           "bonus_balance",
           "counters",
+          "session_due_at",
           "activity",
           "provider_ids",
           "real_updated_at",
@@ -245,13 +221,22 @@ const accounts: Section<PlayerUnit> = {
     } RETURNING 1`
 }
 
-/** The player summary is joined here, from the row current at the commit. */
+/** Accounts of players who are written for the first time, with the version that other accounts get by their update. */
+const newAccounts: Section<PlayerUnit> = {
+  columns: accountColumns,
+  query: (source) =>
+    `INSERT INTO accounts (${accountColumns.map(({ name }) => quoted(name)).join(", ")}) SELECT ${
+      accountColumns.map((column) => column.name === "version" ? `${cast(column)} + 1` : cast(column)).join(", ")
+    } FROM ${source} RETURNING 1`
+}
+
+/** The player summary is joined here, from the row current at the commit, and the version that the commit makes. */
 const events: Section<Event> = {
   columns: eventColumns,
   query: (source) =>
-    `INSERT INTO events (id, operator_id, player_id, type, data, created_at) SELECT ${
+    `INSERT INTO events (id, operator_id, player_id, type, data, created_at, player_version) SELECT ${
       ["id", "operator_id", "player_id", "type"].map((name) => columnNamed(eventColumns, name)).join(", ")
-    }, u."data"::jsonb || jsonb_build_object('player', jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)), u."created_at" FROM ${source} JOIN players p ON p.id = u."player_id"::bigint`
+    }, u."data"::jsonb || jsonb_build_object('player', jsonb_build_object('id', p.id, 'external_id', p.external_id, 'username', p.username)), u."created_at", (SELECT a.version + 1 FROM accounts a WHERE a.player_id = p.id) FROM ${source} JOIN players p ON p.id = u."player_id"::bigint`
 }
 
 const entries = insertInto("ledger_entries", entryColumns)
@@ -268,14 +253,10 @@ const changedRounds = update("rounds", roundColumns, {
     "open_bets",
     "player_bonus_id",
     "closed",
-    "is_live",
-    "operator_id"
+    "is_live"
   ]
 })
-const settings = update("players", settingsColumns, {
-  keys: ["id", "operator_id"],
-  set: settingsColumns.slice(2).map(({ name }) => name)
-})
+const newPlayers = newPlayersWith(settingsColumns)
 const convertedEntries: Section<Converted<Entry>> = {
   columns: converted(entryColumns),
   query: (source) =>
@@ -300,6 +281,8 @@ interface Part {
   readonly columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>
   readonly query: (source: string) => string
   readonly parameters: (rows: CommitRows) => ReadonlyArray<PgTypes.Parameter>
+  /** Its rows are the accounts that the commit has to write. */
+  readonly counts?: true
 }
 
 const part = <Row>(name: string, section: Section<Row>, rowsOf: (rows: CommitRows) => ReadonlyArray<Row>): Part => ({
@@ -321,14 +304,14 @@ interface Statement {
 const statementOf = (parts: ReadonlyArray<Part>): Statement => {
   let parameter = 0
   const queries = parts.map(({ columns, name, query }) => {
-    const arrays = columns.map(({ wire }) => `$${++parameter}::${wire}[]`).join(", ")
-    const names = columns.map((column) => quoted(column.name)).join(", ")
-    return `${name} AS (${query(`unnest(${arrays}) AS u(${names})`)})`
+    const source = sourceOf(columns, parameter + 1)
+    parameter += columns.length
+    return `${name} AS (${query(source)})`
   })
   return {
-    text: `WITH ${
-      queries.join(", ")
-    } SELECT pitboss_fence((SELECT count(*) FROM accounts_part), $${++parameter}::float8::bigint)`,
+    text: `WITH ${queries.join(", ")} SELECT pitboss_fence(${
+      parts.flatMap(({ counts, name }) => counts === true ? [`(SELECT count(*) FROM ${name})`] : []).join(" + ")
+    }, $${++parameter}::float8::bigint)`,
     parameters: (rows) => [
       ...parts.flatMap(({ parameters }) => parameters(rows)),
       PgTypes.float8(rows.units.length)
@@ -338,7 +321,7 @@ const statementOf = (parts: ReadonlyArray<Part>): Statement => {
 
 /** Sections of every statement: writes of provider messages. */
 const playParts = [
-  part("accounts_part", accounts, ({ units }) => units),
+  { ...part("accounts_part", accounts, ({ known }) => known), counts: true as const },
   part("visits", players, ({ visits }) => visits),
   part("transactions", transactions, (rows) => rows.transactions),
   part("new_rounds", newRounds, (rows) => rows.newRounds),
@@ -395,7 +378,16 @@ const rareParts = [
   part("notes_part", notes, (rows) => rows.notes),
   part("new_obligations", newObligations, (rows) => rows.newObligations),
   part("changed_obligations", changedObligations, (rows) => rows.changedObligations),
-  part("acknowledgements_part", acknowledgements, (rows) => rows.acknowledgements)
+  part("acknowledgements_part", acknowledgements, (rows) => rows.acknowledgements),
+  part("register_checks_part", registerChecks, (rows) => rows.registerChecks)
+]
+
+/** Writes of players for the first time; those that refer to players are checked when the statement ends. */
+const birthParts = [
+  { ...part("new_accounts", newAccounts, ({ born }) => born), counts: true as const },
+  part("new_players", newPlayers, ({ births }) => births),
+  part("imported_players_part", importedPlayers, ({ births }) => births),
+  part("birth_events", birthEvents, ({ births }) => births.filter(({ birth }) => birth.event !== null))
 ]
 
 /** Statements by their sections. */
@@ -403,7 +395,16 @@ const statementsOver = (money: ReadonlyArray<Part>, payouts: Part) => ({
   play: statementOf([...playParts, ...money]),
   payments: statementOf([...playParts, ...money, ...paymentParts]),
   requests: statementOf([...playParts, ...money, payouts, ...paymentParts, ...requestParts]),
-  everything: statementOf([...playParts, ...money, payouts, ...paymentParts, ...requestParts, ...rareParts])
+  everything: statementOf([...playParts, ...money, payouts, ...paymentParts, ...requestParts, ...rareParts]),
+  births: statementOf([
+    ...playParts,
+    ...money,
+    payouts,
+    ...paymentParts,
+    ...requestParts,
+    ...rareParts,
+    ...birthParts
+  ])
 })
 
 const plain = statementsOver(plainMoney, plainPayouts)
@@ -412,7 +413,7 @@ const withRates = statementsOver(convertedMoney, convertedPayouts)
 const hasRareRows = (rows: CommitRows): boolean =>
   rows.newBonuses.length + rows.changedBonuses.length + rows.redemptions.length + rows.originalRounds.length +
       rows.newSeeds.length + rows.changedSeeds.length + rows.notes.length + rows.newObligations.length +
-      rows.changedObligations.length + rows.acknowledgements.length > 0
+      rows.changedObligations.length + rows.acknowledgements.length + rows.registerChecks.length > 0
 
 const hasRequestRows = (rows: CommitRows): boolean =>
   rows.settings.length + rows.changedPayments.length + rows.sessions.length + rows.endedSessions.length +
@@ -423,7 +424,9 @@ const hasPaymentRows = (rows: CommitRows): boolean =>
 
 const statementFor = (rows: CommitRows): Statement => {
   const statements = rows.rates.length === 0 ? plain : withRates
-  return hasRareRows(rows)
+  return rows.births.length > 0
+    ? statements.births
+    : hasRareRows(rows)
     ? statements.everything
     : hasRequestRows(rows)
     ? statements.requests
@@ -442,7 +445,7 @@ export interface CommitStatement {
 
 const statement = (rows: CommitRows, { parameters, text }: Statement): CommitStatement => ({
   link: rows.links[0],
-  hasEvents: rows.events.length > 0,
+  hasEvents: rows.events.length > 0 || rows.births.some(({ birth }) => birth.event !== null),
   text,
   parameters: parameters(rows)
 })

@@ -1,3 +1,4 @@
+/** Fingerprints of transaction ids that were probably committed. */
 import type { Transaction } from "../../domain/state/Rounds.ts"
 
 type TransactionId = Pick<Transaction, "providerId" | "transactionId">
@@ -6,7 +7,7 @@ type TransactionId = Pick<Transaction, "providerId" | "transactionId">
 const defaultCapacity = 2 ** 20
 
 /**
- * Fingerprints of transaction ids that were probably committed. Each id has one slot, where a later id replaces it. An id that was never added
+ * Each id has one slot, where a later id replaces it. An id that was never added
  * shares slot and fingerprint with one that was about once in four billion times.
  */
 export class CommittedIds {

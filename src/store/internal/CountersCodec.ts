@@ -1,14 +1,17 @@
-/** Text codec of limit counters: fifteen numbers in a fixed order, comma-separated; later ones may be appended. */
+/** Text codec of limit counters: sixteen numbers in a fixed order, comma-separated, and three more of the session where there is one. */
 import { type Counters, emptyCounters } from "../../domain/state/Limits.ts"
+import type { PlaySession } from "../../domain/state/PlaySession.ts"
 
-export const encodeCounters = (counters: Counters): string =>
-  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay},${counters.creditDay}`
+export const encodeCounters = (counters: Counters, session: PlaySession | null): string =>
+  `${counters.at},${counters.betDay},${counters.betWeek},${counters.betMonth},${counters.lossDay},${counters.lossWeek},${counters.lossMonth},${counters.depositDay},${counters.depositWeek},${counters.depositMonth},${counters.depositYear},${counters.playSince},${counters.lastBetAt},${counters.withdrawalDay},${counters.creditDay},${counters.withdrawalMonth}${
+    session === null ? "" : `,${session.staked},${session.won},${session.checkedAfter}`
+  }`
 
-export const decodeCounters = (text: string): Counters => {
-  if (text === "") return emptyCounters
+export const decodeCounters = (text: string): { readonly counters: Counters; readonly session: PlaySession | null } => {
+  if (text === "") return { counters: emptyCounters, session: null }
   const values = text.split(",").map(Number)
   const at = (index: number): number => values[index] ?? 0
-  return {
+  const counters: Counters = {
     at: at(0),
     betDay: at(1),
     betWeek: at(2),
@@ -23,6 +26,8 @@ export const decodeCounters = (text: string): Counters => {
     playSince: at(11),
     lastBetAt: at(12),
     withdrawalDay: at(13),
-    creditDay: at(14)
+    creditDay: at(14),
+    withdrawalMonth: at(15)
   }
+  return { counters, session: values.length > 16 ? { staked: at(16), won: at(17), checkedAfter: at(18) } : null }
 }

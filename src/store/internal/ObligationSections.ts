@@ -1,6 +1,6 @@
 /** Commit sections of obligations and acknowledgements. */
 import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
-import { insertInto, number, text, time, update } from "./StatementSections.ts"
+import { flag, insertInto, number, text, time, update } from "./StatementSections.ts"
 
 const columns = [
   number("id", ({ obligation }: ObligationChange) => obligation.id),
@@ -11,7 +11,10 @@ const columns = [
   text("state", ({ obligation }: ObligationChange) => obligation.state),
   time("due_at", ({ obligation }: ObligationChange) => obligation.dueAt),
   time("created_at", ({ obligation }: ObligationChange) => obligation.createdAt),
-  time("met_at", ({ obligation }: ObligationChange) => obligation.metAt)
+  time("met_at", ({ obligation }: ObligationChange) => obligation.metAt),
+  number("case_id", ({ obligation }: ObligationChange) => obligation.caseId ?? null),
+  flag("is_told", ({ obligation }: ObligationChange) => obligation.isTold !== false),
+  text("details", ({ details = {} }: ObligationChange) => JSON.stringify(details), "jsonb")
 ]
 
 export const newObligations = insertInto("obligations", columns)

@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { type ActiveBonus, GrantedBonus, type PendingBonus } from "../../domain/state/Bonus.ts"
 import { limitFields } from "../../domain/LimitFields.ts"
 import type { Limits, PendingLimit } from "../../domain/state/Limits.ts"
-import { exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { exclusionScopes, exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import {
   endedSessionsCarried,
   openSessionsCarried,
@@ -13,9 +13,12 @@ import {
   kycStatuses,
   type Player,
   playerStatuses,
-  Restrictions
+  Restrictions,
+  withExtras
 } from "../../domain/state/Player.ts"
-import { noRules } from "../../domain/jurisdiction/Rules.ts"
+import { noRules, type Rules } from "../../domain/jurisdiction/Rules.ts"
+import { RecentMap } from "../../platform/RecentMap.ts"
+import { packStanding, RegisterStanding } from "../../domain/register/Register.ts"
 import { Obligation } from "../../domain/state/Obligation.ts"
 import type { Loaded } from "../../engine/Machine.ts"
 import { Instant } from "../../domain/Instant.ts"
@@ -50,7 +53,9 @@ const OpenObligation = Schema.Struct({
   ...Obligation.fields,
   dueAt: Schema.NullOr(Schema.Number),
   createdAt: Schema.Number,
-  metAt: Schema.NullOr(Schema.Number)
+  metAt: Schema.NullOr(Schema.Number),
+  caseId: Schema.NullOr(Schema.Number),
+  isTold: Schema.Boolean
 })
 
 /** Validated on load, since staff may have changed settings directly in the database. */
@@ -60,6 +65,11 @@ const PlayerRow = Schema.Struct({
   currency: Schema.String,
   baseCurrency: Schema.String,
   jurisdiction: Schema.String,
+  movedFrom: Schema.NullOr(Schema.String),
+  looserFrom: Schema.NullOr(Instant),
+  termsVersion: Schema.NullOr(Schema.String),
+  limitsReviewed: Schema.Number,
+  fundsNoticed: Schema.Number,
   birthDay: Schema.Number,
   country: Schema.String,
   language: Schema.String,
@@ -68,22 +78,31 @@ const PlayerRow = Schema.Struct({
   kycStatus: Schema.Literals(kycStatuses),
   documentExpiresAt: Schema.NullOr(Instant),
   ...Restrictions.fields,
-  withdrawalHolds: Schema.Array(Schema.Struct({ alertId: Schema.Number, isLifted: Schema.Boolean })),
+  withdrawalHolds: Schema.Array(
+    Schema.Struct({ alertId: Schema.Number, isLifted: Schema.Boolean, isCase: Schema.optionalKey(Schema.Boolean) })
+  ),
   exclusionType: Schema.NullOr(Schema.Literals(exclusionTypes)),
   exclusionSince: Schema.NullOr(Instant),
   exclusionUntil: Schema.NullOr(Instant),
   exclusionReturnFrom: Schema.NullOr(Instant),
   exclusionReturnAt: Schema.NullOr(Instant),
   exclusionSource: Schema.NullOr(Schema.Literals(exclusionSources)),
+  exclusionScope: Schema.NullOr(Schema.Literals(exclusionScopes)),
   sessionsEndedAt: Schema.NullOr(Instant),
+  walletSessionsEndedAt: Schema.NullOr(Instant),
+  realityCheck: Schema.NullOr(Schema.String),
+  dormantSince: Schema.NullOr(Instant),
   limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   pendingLimits: Schema.Array(Schema.Struct({
     field: Schema.Literals(limitFields),
     value: Schema.NullOr(Schema.Number),
     effectiveAt: Schema.Number,
-    confirmUntil: Schema.optionalKey(Schema.Number)
+    confirmUntil: Schema.optionalKey(Schema.Number),
+    isAnnounced: Schema.optionalKey(Schema.Literal(true))
   })),
   limitsSet: Schema.Number,
+  registers: Schema.Array(RegisterStanding),
+  netDepositCap: Schema.NullOr(Schema.Number),
   obligations: Schema.NullOr(Schema.Array(OpenObligation)),
   version: Schema.Number,
   entrySeq: Schema.Number,
@@ -102,12 +121,14 @@ const PlayerRow = Schema.Struct({
   bonusGrants: Schema.NullOr(Schema.Record(Schema.String, Schema.Number))
 })
 
-const decodePlayerRow = Schema.decodeUnknownEffect(PlayerRow)
+/** In one pass: an effect of its own for each row takes half as long again. */
+const decodePlayerRows = Schema.decodeUnknownEffect(Schema.Array(PlayerRow))
 
 const noBonuses: ReadonlyArray<PendingBonus> = []
 const noSessions: Player["endedSessions"] = []
 const noOpenSessions: Player["openSessions"] = []
 const noObligations: Player["obligations"] = []
+const noRegisters: Player["registers"] = []
 const noGrants: Player["bonusGrants"] = {}
 
 /** Unfinished bonuses as carried by a player: the running one and the pending ones. */
@@ -133,38 +154,78 @@ const toBonuses = (
   return { activeBonus, pendingBonuses }
 }
 
+/** Distinct currencies, countries, languages, jurisdictions and versions of terms that players carry, at most. */
+const maxShared = 2000
+
+// Kept: texts, unread. Codes of currencies, countries, languages and jurisdictions, and versions of terms, that many players carry, each once.
+// Several nodes: its own: the same texts in every process.
+const texts = new RecentMap<string, string>(maxShared)
+
+/** A text that many players carry: one object for all of them. */
+const sharedText = (text: string): string => {
+  const found = texts.get(text)
+  if (found === undefined) texts.set(text, text)
+  return found ?? text
+}
+
+const unread = new RecentMap<string, Rules>(maxShared)
+
+/** Stands for the rules of a code, and is replaced by those that count before anybody sees the player. */
+const unreadRules = (code: string): Rules => {
+  const rules = unread.get(code) ?? { ...noRules, code }
+  unread.set(code, rules)
+  return rules
+}
+
 const toPlayer = ({
   bonusGrants,
   canBet,
   canDeposit,
   canLogin,
   canWithdraw,
+  dormantSince,
   endedSessions,
   excludedFromBonuses,
   exclusionReturnAt: returnAt,
   exclusionReturnFrom: returnFrom,
+  exclusionScope: scope,
   exclusionSince: since,
   exclusionSource: source,
   exclusionType: type,
   exclusionUntil: until,
+  jurisdiction,
+  looserFrom,
+  movedFrom,
   obligations,
   openBonuses,
   openSessions,
+  realityCheck,
+  termsVersion,
+  registers,
+  walletSessionsEndedAt,
   version: _version,
   ...row
 }: typeof PlayerRow.Type): Player => ({
   ...row,
-  // replaced by those that count before anybody sees the player
-  rules: noRules,
+  currency: sharedText(row.currency),
+  baseCurrency: sharedText(row.baseCurrency),
+  country: sharedText(row.country),
+  language: sharedText(row.language),
+  rules: movedFrom === null || looserFrom === null
+    ? unreadRules(jurisdiction)
+    : { ...unreadRules(jurisdiction), moved: { from: movedFrom, until: looserFrom } },
+  termsVersion: termsVersion === null ? null : sharedText(termsVersion),
   restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
-  exclusion: exclusionOf({ type, since, until, source, returnFrom, returnAt }),
+  exclusion: exclusionOf({ type, since, until, source, scope, returnFrom, returnAt }),
   limits: row.limits satisfies Limits,
   pendingLimits: row.pendingLimits satisfies ReadonlyArray<PendingLimit>,
-  counters: decodeCounters(row.counters),
+  ...decodeCounters(row.counters),
+  extras: withExtras({ extras: null }, { realityCheck, walletSessionsEndedAt, dormantSince }),
   activity: decodeActivity(row.activity),
   ...toBonuses(openBonuses),
   bonusGrants: bonusGrants ?? noGrants,
   obligations: obligations ?? noObligations,
+  registers: registers.length === 0 ? noRegisters : registers.map(packStanding),
   endedSessions: endedSessions ?? noSessions,
   openSessions: openSessions ?? noOpenSessions,
   rounds: emptyRecent,
@@ -173,6 +234,8 @@ const toPlayer = ({
 })
 
 const epochMs = (column: string): string => `round(extract(epoch FROM ${column}) * 1000)::bigint`
+
+const epochSeconds = (column: string): string => `floor(extract(epoch FROM ${column}))::float8`
 
 const accountColumns = {
   version: "a.version",
@@ -188,10 +251,15 @@ const accountColumns = {
   bonusUpdatedAt: "a.bonus_updated_at"
 }
 
+/** The player's time at the real time `$2`: a column of the join, so that it is looked up once. */
+const operatorTime = "coalesce(clock.held_at, $2 + make_interval(secs => clock.offset_ms / 1000.0), $2)"
+
 const playerColumns = columnsOf(PlayerRow, "p", {
   ...accountColumns,
+  limitsReviewed: epochSeconds("coalesce(p.limits_reviewed_at, p.created_at)"),
+  fundsNoticed: epochSeconds("coalesce(p.funds_noticed_at, p.created_at)"),
   birthDay: "to_char(p.birth_date, 'YYYYMMDD')::integer",
-  baseCurrency: "coalesce((SELECT o.currency FROM operators o WHERE o.id = p.operator_id), p.currency)",
+  baseCurrency: "coalesce(operator.currency, p.currency)",
   openBonuses: `(SELECT jsonb_agg(${
     jsonOf(OpenBonus, "b", {
       ...playerBonusNames,
@@ -211,29 +279,31 @@ const playerColumns = columnsOf(PlayerRow, "p", {
   } ORDER BY o.id) FROM obligations o WHERE o.player_id = p.id AND o.state = 'open')`,
   endedSessions: `(SELECT jsonb_agg(${jsonOf(EndedSession, "s", { expiresAt: epochMs("s.expires_at") })} ORDER BY s.id)
     FROM (SELECT id, expires_at, exchanged FROM game_sessions
-      WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > $2 ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
+      WHERE player_id = p.id AND ended_at IS NOT NULL AND expires_at > ${operatorTime} ORDER BY id DESC LIMIT ${endedSessionsCarried}) s)`,
   openSessions: `(SELECT jsonb_agg(${jsonOf(OpenSession, "s", { expiresAt: epochMs("s.expires_at") })} ORDER BY s.id)
     FROM (SELECT o.id, g.provider_id, o.expires_at, row_number() OVER (PARTITION BY g.provider_id ORDER BY o.id DESC) AS place
       FROM game_sessions o JOIN games g ON g.id = o.game_id
-      WHERE o.player_id = p.id AND o.mode = 'real' AND o.ended_at IS NULL AND o.expires_at > $2) s
+      WHERE o.player_id = p.id AND o.mode = 'real' AND o.ended_at IS NULL AND o.expires_at > ${operatorTime}) s
     WHERE s.place <= ${openSessionsCarried})`,
   bonusGrants: `(SELECT jsonb_object_agg(g.bonus_id, g.granted) FROM (SELECT b.bonus_id, count(*) AS granted
     FROM player_bonuses b WHERE b.player_id = p.id GROUP BY b.bonus_id) g)`
 })
 
-const loadText =
-  `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id WHERE p.id = ANY ($1::float8[]::bigint[])`
+const loadText = `SELECT ${playerColumns} FROM players p JOIN accounts a ON a.player_id = p.id
+    LEFT JOIN operators operator ON operator.id = p.operator_id
+    LEFT JOIN operator_clocks clock ON clock.operator_id = p.operator_id
+  WHERE p.id = ANY ($1::float8[]::bigint[])`
 
 /** Loads players, each with the version that a commit must name; undefined when not found. */
 export const loadPlayers = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function*(keys: ReadonlyArray<number>) {
     const now = yield* Clock.currentTimeMillis
-    const rows = yield* sql.unsafe(loadText, [numbers(keys), PgTypes.timestamptz(new Date(now))])
+    const rows = yield* Effect.flatMap(
+      sql.unsafe(loadText, [numbers(keys), PgTypes.timestamptz(new Date(now))]),
+      decodePlayerRows
+    )
     const found = new Map<number, Loaded<Player>>()
-    for (const row of rows) {
-      const decoded = yield* decodePlayerRow(row)
-      found.set(decoded.id, { state: toPlayer(decoded), version: decoded.version })
-    }
+    for (const row of rows) found.set(row.id, { state: toPlayer(row), version: row.version })
     return keys.map((key) => ({ loaded: found.get(key) }))
   })
 

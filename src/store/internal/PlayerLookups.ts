@@ -46,11 +46,7 @@ const playText =
       entryIds: "t.entry_ids::float8[]",
       rolledBack: isRolledBack("t"),
       reinstated: `(SELECT count(*) FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
-      WHERE ${rollbackOf("t", "r")})`,
-      // amounts returned by its rollbacks, less those debited again by their reinstatements
-      lost: `(SELECT coalesce(sum(r.real_amount + r.bonus_amount + s.real_amount + s.bonus_amount), 0)::float8
-      FROM provider_transactions r JOIN provider_transactions s ON ${rollbackOf("r", "s")}
-      WHERE t.kind = 'bet' AND ${rollbackOf("t", "r")})`
+      WHERE ${rollbackOf("t", "r")})`
     })
   } FROM unnest($1::float8[], $2::text[], $3::float8[], $4::float8[], $5::text[], $6::float8[])
     AS u(provider_id, transaction_id, player_id, game_id, round_id, request)

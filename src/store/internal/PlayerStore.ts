@@ -13,6 +13,7 @@ import { PersonalData } from "../../platform/PersonalData.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { makeLogThrottle } from "../../platform/LogThrottle.ts"
 import { makeBatches } from "../Batches.ts"
+import { OperatorClocks } from "../OperatorClocks.ts"
 import { Outbox } from "../Outbox.ts"
 import { isCausedByOneRow } from "../Rows.ts"
 import { commitStatement, emptyStatements } from "./CommitStatement.ts"
@@ -103,9 +104,14 @@ export const makePlayerStore = Effect.gen(function*() {
   // on the journal's connections, not those of reads: a fence hangs only when a commit does
   const fenceBatched = yield* batched(fencePlayers(journal))
   const chain = yield* Chain
+  const clocks = yield* OperatorClocks
+  /** Lines of the audit log are dated by the real clock. */
+  const salted: typeof chain.salted = (line) => chain.salted({ ...line, at: clocks.realOf(line.operatorId, line.at) })
   const outbox = yield* Outbox
   const throttleCommits = yield* makeLogThrottle(throttleMs)
   const throttleReads = yield* makeLogThrottle(throttleMs)
+  // Kept: committedIds. Fingerprints of transaction ids probably committed. Several nodes: its own: an id that another node committed is refused by
+  // the unique index.
   const committedIds = new CommittedIds()
 
   /** Throttled: while the database is broken every command fails. */
@@ -142,6 +148,7 @@ export const makePlayerStore = Effect.gen(function*() {
   const lookUp: PlayerStore["lookUp"] = (player, query, known) =>
     lookUpBatched({ player, query, known }).pipe(Effect.mapError(toUnavailable), Effect.tapError(warnUnread(player.id)))
 
+  // Kept: end. End of the chain of hashes that this process writes. Several nodes: its own: every process has a chain of its own.
   /** End of the chain; undefined when a new chain has to be begun. Commits are sequential. */
   let end: ChainPosition | undefined
 
@@ -162,7 +169,7 @@ export const makePlayerStore = Effect.gen(function*() {
       end = after
       const { hasEvents, link, parameters, text } = commitStatement(
         units,
-        { seal, personal },
+        { seal, personal, salted },
         (rows) => chain.nextLink(after, rows)
       )
       const written = withDeadline(
@@ -200,7 +207,10 @@ export const makePlayerStore = Effect.gen(function*() {
 
   // planned before the first bet: planning takes tens of milliseconds in the only commit lane
   yield* Effect.ignore(
-    Effect.forEach(emptyStatements({ seal, personal }), ({ parameters, text }) => journal.unsafe(text, parameters))
+    Effect.forEach(
+      emptyStatements({ seal, personal, salted }),
+      ({ parameters, text }) => journal.unsafe(text, parameters)
+    )
   )
 
   return withCommittedIds({

@@ -6,8 +6,9 @@ import type { Knowledge } from "../../domain/state/Decision.ts"
 import type { Player } from "../../domain/state/Player.ts"
 import type { Rejected } from "../../engine/Failures.ts"
 import type { Unit, Verdict } from "../../engine/Machine.ts"
-import { claims, judgeClashes, replyKey } from "./Claims.ts"
+import { birthKey, claims, judgeClashes, replyKey } from "./Claims.ts"
 import { numbers, texts } from "../../platform/ArrayParameters.ts"
+import { isBirth } from "./CommitRows.ts"
 import type { makeLookUp } from "./PlayerLookups.ts"
 
 type PlayerUnit = Unit<Player, Change>
@@ -17,6 +18,16 @@ const versionsText = `SELECT player_id::float8 AS "playerId", version::float8 AS
 
 const repliesText = `SELECT k.scope, k.key FROM unnest($1::text[], $2::text[]) AS u(scope, key)
   JOIN idempotency_keys k ON k.scope = u.scope AND k.key = u.key`
+
+const birthsText =
+  `SELECT DISTINCT u.id FROM unnest($1::float8[], $2::float8[], $3::text[], $4::text[], $5::text[], $6::text[])
+    AS u(id, operator_id, username, email, phone, external_id)
+  CROSS JOIN LATERAL (
+    SELECT FROM players p WHERE p.operator_id = u.operator_id::bigint AND lower(p.username) = lower(u.username)
+    UNION ALL SELECT FROM players p WHERE p.operator_id = u.operator_id::bigint AND p.email = u.email
+    UNION ALL SELECT FROM players p WHERE p.operator_id = u.operator_id::bigint AND p.phone = u.phone
+    UNION ALL SELECT FROM players p WHERE p.operator_id = u.operator_id::bigint AND p.external_id = u.external_id
+  ) AS p`
 
 /**
  * The rows that a commit updates or refers to and that no other transaction locks: the rows of each kind carry the index of their unit, and rows
@@ -64,6 +75,7 @@ const decodeVersions = Schema.decodeUnknownEffect(
 const decodeReplies = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({ scope: Schema.String, key: Schema.String }))
 )
+const decodeBirths = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: Schema.Number })))
 const decodeFree = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ unit: Schema.Number })))
 
 /** Rows of all units, and the units' indexes. */
@@ -112,16 +124,17 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
       Effect.flatMap(decodeVersions),
       Effect.map((rows) => {
         const stored = new Map(rows.map(({ playerId, version }) => [playerId, version]))
-        return units.map(({ key, version }): Verdict<Knowledge> => ({
-          _tag: stored.get(key) === version ? "Valid" : "Fenced"
+        return units.map((unit): Verdict<Knowledge> => ({
+          // who is written for the first time has no version that could have changed
+          _tag: stored.get(unit.key) === (isBirth(unit) ? undefined : unit.version) ? "Valid" : "Fenced"
         }))
       })
     )
 
   const busy = (units: ReadonlyArray<PlayerUnit>) => {
-    const keys = units.map(({ key }) => key)
-    const indexes = units.map((_, index) => index)
-    const settings = idsOf(units, ({ key }, change) => change.settings === null ? [] : [key])
+    const indexes = units.flatMap((unit, index) => isBirth(unit) ? [] : [index])
+    const keys = indexes.map((index) => units[index]!.key)
+    const settings = idsOf(units, (unit, change) => change.settings === null || isBirth(unit) ? [] : [unit.key])
     const rounds = numbered(units, oldRounds)
     const payments = oldOf(units, ({ payments }) => payments, ({ isNew }) => isNew, ({ payment }) => payment.id)
     const bonuses = oldOf(units, ({ bonuses }) => bonuses, ({ isNew }) => isNew, ({ bonus }) => bonus.id)
@@ -171,13 +184,38 @@ export const examineUnits = (sql: SqlClient.SqlClient, lookUp: ReturnType<typeof
     )
   }
 
+  /** Births of which another player has a unique field. */
+  const takenBirths = (units: ReadonlyArray<PlayerUnit>) => {
+    const births = units.flatMap(({ changes }) => changes.flatMap(({ birth }) => birth === null ? [] : [birth]))
+    return births.length === 0 ? Effect.succeed([]) : Effect.map(
+      Effect.flatMap(
+        sql.unsafe(birthsText, [
+          numbers(births.map(({ id }) => id)),
+          numbers(births.map(({ operatorId }) => operatorId)),
+          texts(births.map(({ texts }) => texts.username)),
+          texts(births.map(({ texts }) => texts.email)),
+          texts(births.map(({ texts }) => texts.phone)),
+          texts(births.map(({ texts }) => texts.external_id))
+        ]),
+        decodeBirths
+      ),
+      (rows) => rows.map(birthKey)
+    )
+  }
+
   const clashes = Effect.fnUntraced(function*(units: ReadonlyArray<PlayerUnit>) {
     const requests = units.flatMap(({ before, changes }) =>
       changes.map((change) => ({ player: before, query: claims(before, change), known: undefined }))
     )
-    const [known, taken] = yield* Effect.all([lookUp(requests), takenReplies(units)], { concurrency: 2 })
+    const [known, replies, births] = yield* Effect.all([lookUp(requests), takenReplies(units), takenBirths(units)], {
+      concurrency: 3
+    })
     let next = 0
-    return judgeClashes(units, units.map(({ changes }) => known.slice(next, next += changes.length)), taken)
+    return judgeClashes(
+      units,
+      units.map(({ changes }) => known.slice(next, next += changes.length)),
+      new Set([...replies, ...births])
+    )
   })
 
   return (units: ReadonlyArray<PlayerUnit>, because: Rejected["because"]) =>

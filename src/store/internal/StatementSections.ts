@@ -1,5 +1,6 @@
 /** Building blocks of a commit statement: typed array columns, inserts and updates over them. */
-import type { WireType, WireValue } from "../../platform/ColumnArrays.ts"
+import type { SqlClient } from "effect/sql"
+import { columnArray, type WireType, type WireValue } from "../../platform/ColumnArrays.ts"
 
 export interface Column<Row> {
   readonly name: string
@@ -71,6 +72,19 @@ export const insertInto = <Row>(table: string, columns: ReadonlyArray<Column<Row
       columns.map((column) => cast(column)).join(", ")
     } FROM ${source}`
 })
+
+/** Rows of a section from one array per column. Its parameters begin with `$first`. */
+export const sourceOf = (
+  columns: ReadonlyArray<{ readonly name: string; readonly wire: string }>,
+  first = 1
+): string => {
+  const arrays = columns.map(({ wire }, index) => `$${first + index}::${wire}[]`).join(", ")
+  return `unnest(${arrays}) AS u(${columns.map(({ name }) => quoted(name)).join(", ")})`
+}
+
+/** Runs a section outside a commit, for any number of rows by the same text. */
+export const runSection = <Row>(sql: SqlClient.SqlClient, { columns, query }: Section<Row>, rows: ReadonlyArray<Row>) =>
+  sql.unsafe(query(sourceOf(columns)), columns.map(({ value, wire }) => columnArray(wire, rows, value)))
 
 export const quoted = (name: string): string => `"${name}"`
 

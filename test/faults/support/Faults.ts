@@ -1,12 +1,12 @@
 /** Faults of a running service, and its recovery. */
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync } from "node:fs"
 import type { History } from "../../kit/History.ts"
 import { until } from "../../kit/Client.ts"
 import type { Chance } from "../../kit/Chance.ts"
 import { cutMoments } from "./CuttingProxy.ts"
-import type { World } from "./World.ts"
+import { longEnough, type World } from "./World.ts"
 
 export const faultKinds = [
   "service-kill",
@@ -157,12 +157,15 @@ const fillDisk = Effect.fnUntraced(function*(scene: Scene) {
     yield* Effect.ignore(Effect.timeout(sql`SELECT pg_switch_wal()`, "5 seconds"))
     yield* until(() => history.triedAgain >= before + 20)
   }).pipe(Effect.ensuring(Effect.sync(disk.empty)))
-  // a server that could not even record its recovery has exited
   yield* Effect.sleep(scene.chance.below(500))
-  if (server.hasExited()) {
-    yield* server.leave("killed")
-    yield* server.comeBack
-  }
+  // a server that could not even record its recovery exits, some time later
+  const comeBack = Effect.suspend(() =>
+    server.hasExited() ? Effect.andThen(server.leave("killed"), server.comeBack) : Effect.void
+  )
+  yield* Effect.andThen(comeBack, Effect.exit(Effect.timeout(sql`SELECT 1`, "5 seconds"))).pipe(
+    Effect.repeat({ until: ({ _tag }) => _tag === "Success", schedule: Schedule.spaced("20 millis") }),
+    Effect.timeout(longEnough)
+  )
 })
 
 const faults = {

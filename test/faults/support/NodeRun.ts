@@ -18,7 +18,7 @@ import { makeOperations, withdrawalMethod } from "../../kit/Operations.ts"
 import type { ServiceExited } from "../../kit/ServiceProcess.ts"
 import { checkHistories } from "./PlayerHistories.ts"
 import { makeWitnesses } from "./Witnesses.ts"
-import { makeRunFolder } from "./World.ts"
+import { makeRunFolder, type RunFolder } from "./World.ts"
 
 export const nodeFaults = ["kill", "leave", "pause", "unreachable", "parted", "database"] as const
 export type NodeFault = (typeof nodeFaults)[number]
@@ -90,8 +90,9 @@ const shuffled = (faults: NodePlan["faults"], chance: Chance): ReadonlyArray<Nod
 
 export const runNodes = (plan: NodePlan) =>
   Effect.scoped(Effect.gen(function*() {
-    const server = yield* makeFickleServer()
-    return yield* Effect.scoped(runOn(plan, server)).pipe(
+    const folder = yield* makeRunFolder
+    const server = yield* makeFickleServer({ onLine: folder.writeDatabaseLine })
+    return yield* Effect.scoped(runOn(plan, server, folder)).pipe(
       Effect.provide(
         LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed), Layer.provideMerge(layerDatabaseAt(server.url)))
       ),
@@ -101,10 +102,10 @@ export const runNodes = (plan: NodePlan) =>
 
 const runOn = Effect.fnUntraced(function*(
   plan: NodePlan,
-  server: Effect.Success<ReturnType<typeof makeFickleServer>>
+  server: Effect.Success<ReturnType<typeof makeFickleServer>>,
+  folder: RunFolder
 ) {
   const chance = chanceOf(plan.seed)
-  const folder = yield* makeRunFolder
   const agent = yield* makeAgent(512)
   const nodes = yield* startCluster({
     count: plan.nodes,

@@ -30,6 +30,8 @@ export interface RunOutcome {
       readonly kind: FaultKind | undefined
       readonly violations: ReadonlyArray<string>
       readonly concerned: ReadonlyArray<string>
+      /** The last lines of PostgreSQL's log. */
+      readonly databaseLines: ReadonlyArray<string>
     }
     | undefined
 }
@@ -69,13 +71,14 @@ export const run = (plan: RunPlan) =>
             plan.onCycle(outcome)
             if (outcome.violations.length === 0) continue
             const { violations, concerned, kind, number } = outcome
-            failure = { cycle: number, kind, violations, concerned }
+            failure = { cycle: number, kind, violations, concerned, databaseLines: folder.databaseLines() }
             return
           }
         })))
       if (Exit.isFailure(exit)) {
         const violations = [Cause.pretty(exit.cause)]
-        failure = { cycle: current?.number ?? 0, kind: current?.kind, violations, concerned: [] }
+        const { kind, number: cycle = 0 } = current ?? {}
+        failure = { cycle, kind, violations, concerned: [], databaseLines: folder.databaseLines() }
       }
     }
     const isKept = failure !== undefined || plan.keepsFolder

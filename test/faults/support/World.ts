@@ -1,7 +1,7 @@
 /** Environment of a fault: the service as a process, on a PostgreSQL of its own behind a proxy, and its callers. */
 import { type Cause, Effect, Layer, Redacted, References, Schedule, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
+import { appendFileSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import type * as Http from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -40,16 +40,28 @@ export interface RunFolder extends HistoryLog {
   readonly path: string
   /** Keeps the folder when the scope closes. */
   readonly keep: () => void
+  readonly writeDatabaseLine: (line: string) => void
+  /** The last lines of PostgreSQL's log. */
+  readonly databaseLines: () => ReadonlyArray<string>
 }
 
-/** A folder for the journal and the service's output. Removed with the scope, unless kept or the run failed. */
+/** Lines of PostgreSQL's log in a failure: more than a crash, its recovery and the start after it write. */
+const databaseLinesShown = 60
+
+/** A folder for the journal, and the output of service and database. Removed with the scope, unless kept or the run failed. */
 export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effect.acquireRelease(
   Effect.sync(() => {
     const path = mkdtempSync(join(tmpdir(), "pitboss-faults-"))
     const journal = openSync(join(path, "journal.jsonl"), "a")
+    const databaseLog = join(path, "postgres.log")
     let isKept = false
     return {
       path,
+      writeDatabaseLine: (line: string) => appendFileSync(databaseLog, `${line}\n`),
+      databaseLines: () =>
+        existsSync(databaseLog)
+          ? readFileSync(databaseLog, "utf8").trimEnd().split("\n").slice(-databaseLinesShown)
+          : [],
       write: (line: { readonly [field: string]: unknown }) => void writeSync(journal, `${JSON.stringify(line)}\n`),
       keep: () => {
         isKept = true
@@ -68,7 +80,7 @@ export const makeRunFolder: Effect.Effect<RunFolder, never, Scope.Scope> = Effec
 const diskMegabytes = 320
 
 /** Ends a wait that would never end; not a measurement. */
-const longEnough = "90 seconds"
+export const longEnough = "90 seconds"
 
 const patiently = <A, E, R>(attempt: Effect.Effect<A, E, R>, isRight: (answer: A) => boolean) =>
   Effect.exit(attempt).pipe(
@@ -137,7 +149,10 @@ export const withWorld = <A, E, R>(
 ) =>
   Effect.scoped(Effect.gen(function*() {
     const disk = hasSmallDisk ? yield* makeSmallDisk(diskMegabytes) : undefined
-    const server = yield* makeFickleServer(disk === undefined ? serverFolder : Effect.succeed(disk.folder))
+    const server = yield* makeFickleServer({
+      folder: disk === undefined ? serverFolder : Effect.succeed(disk.folder),
+      onLine: folder.writeDatabaseLine
+    })
     return yield* Effect.scoped(Effect.flatMap(makeWorldOn(folder, server, disk), use)).pipe(
       Effect.provide(
         LedgerAudit.layer.pipe(Layer.provide(layerChainUnkeyed), Layer.provideMerge(layerDatabaseAt(server.url)))

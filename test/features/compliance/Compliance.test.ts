@@ -48,7 +48,7 @@ const effectsLeft = Effect.gen(function*() {
   return (yield* sql`SELECT 1 FROM compliance_effects`).length
 })
 
-layer(base)("the follower", (it) => {
+layer(base)("the follower of committed effects", (it) => {
   it.effect("an effect that cannot be judged is set aside and judged later", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -89,12 +89,12 @@ layer(base)("the follower", (it) => {
       )
     }))
 
-  it.effect("players registered before the rules raise no alerts", () =>
+  it.effect("players who came with an import raise no alerts", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("before")
       const known = [yield* addPlayer(operator, "known1"), yield* addPlayer(operator, "known2")]
-      // as the migration leaves them: not judged, to be recorded
+      // as an import leaves them: not judged, to be recorded
       yield* sql`DELETE FROM compliance_effects`
       for (const id of known) {
         yield* sql`INSERT INTO compliance_effects (kind, player_id, at) VALUES ('known', ${id}, now())`
@@ -124,8 +124,8 @@ layer(base)("the follower", (it) => {
     }))
 })
 
-layer(base)("deposits", (it) => {
-  it.effect("are added up to the millisecond: those of the player up to the judged one", () =>
+layer(base)("sums of deposits", (it) => {
+  it.effect("cover the player's deposits up to the judged one, to the millisecond", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { deposits } = yield* makeEvidence
@@ -159,7 +159,7 @@ layer(base)("deposits", (it) => {
       })
     }))
 
-  it.effect("are added up over the 501 latest payments at most", () =>
+  it.effect("cover at most the 501 latest payments", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { deposits } = yield* makeEvidence
@@ -178,8 +178,8 @@ layer(base)("deposits", (it) => {
     }))
 })
 
-layer(base)("play", (it) => {
-  it.effect("is added up exactly over a long ledger, and no further than it takes", () =>
+layer(base)("sums of play", (it) => {
+  it.effect("are exact over a long ledger, and read no more of it than needed", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { staked } = yield* makeEvidence
@@ -228,7 +228,7 @@ layer(base)("play", (it) => {
       assert.deepStrictEqual([...both], [[0, expected(1, entries)], [1, expected(6000, entries)]])
     }))
 
-  it.effect("every look goes by an index: it takes up no more rows among very many", () =>
+  it.effect("every query of the rules uses an index: it reads no more rows among thousands of other players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("crowd")
@@ -247,10 +247,10 @@ layer(base)("play", (it) => {
         }),
           to_timestamp(${noon / 1000}) FROM generate_series(1, ${crowd}) i`
       )
-      yield* sql.unsafe(`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, after)
+      yield* sql.unsafe(`INSERT INTO audit_log (id, at, actor, action, operator_id, player_id, subject, after, salt)
         SELECT ${ids} + i, to_timestamp(${
         noon / 1000
-      }), 'key:k', 'player.profile', ${operator.id}, ${ids} + i, 'player', '{"last_name":"x"}'
+      }), 'key:k', 'player.profile', ${operator.id}, ${ids} + i, 'player', '{"last_name":"x"}', ''
         FROM generate_series(1, ${crowd}) i`)
       yield* sql.unsafe(`INSERT INTO player_facts (operator_id, kind, digest, player_id)
         SELECT ${operator.id}, 'email', sha256(i::text::bytea), ${ids} + i FROM generate_series(1, ${crowd}) i`)

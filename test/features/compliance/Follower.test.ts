@@ -177,7 +177,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       assert.deepStrictEqual(yield* work(0), [7, 8])
     }))
 
-  it.effect("effects are judged in the order of their numbers, however the database gives them", () =>
+  it.effect("effects are judged in the order of their ids, in whatever order the database returns them", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue

@@ -3,6 +3,9 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { Compliance } from "../../../src/features/compliance/Compliance.ts"
+import { CaseOrders } from "../../../src/features/cases/CaseOrders.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
+import { layerNoCases, layerNoScreenings } from "../../kit/NoCases.ts"
 import { Holds } from "../../../src/features/compliance/Holds.ts"
 import type { Finding } from "../../../src/domain/compliance/AlertRules.ts"
 import { makeAlertStore } from "../../../src/features/compliance/internal/AlertStore.ts"
@@ -42,6 +45,7 @@ const layerActors = Layer.succeed(
           ? Effect.die(new Error("this player cannot be asked"))
           : Effect.fail(refuse("TRY_AGAIN", "not now"))
       }),
+    create: () => Effect.die("nobody is created"),
     peek: () => undefined,
     read: () => Effect.die("nothing is read"),
     post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
@@ -66,6 +70,7 @@ const layerPlayers = Layer.effectDiscard(Effect.gen(function*() {
 
 const services = Compliance.layer.pipe(
   Layer.provide(Holds.layer),
+  Layer.provide([CaseOrders.layer, layerNoCases, layerNoScreenings, ProfileBook.layerBuiltIn]),
   Layer.provide(RemoteCommands.layer.pipe(Layer.provide(Forwarder.layerNone))),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(layerIds),
@@ -76,7 +81,7 @@ const services = Compliance.layer.pipe(
 )
 
 layer(services)("a run of the follower", (it) => {
-  it.effect("waits for ids, and blames no effect for it", () =>
+  it.effect("fails as a whole while no ids can be reserved, and sets no effect aside for it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance

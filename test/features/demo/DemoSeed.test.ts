@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
+import { defaultScopes } from "../../../src/domain/state/Operator.ts"
 import { Credentials } from "../../../src/auth/Credentials.ts"
 import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { DemoSeed } from "../../../src/features/demo/DemoSeed.ts"
@@ -46,7 +47,7 @@ layer(live())("DemoSeed on an empty database", (it) => {
       const credentials = yield* Credentials
       const operator = yield* credentials.operator(demo.operator.key)
       assert.deepInclude(operator?.caller.operator, { id: demo.operator.id, slug: "demo", currency: "EUR" })
-      assert.strictEqual(operator?.caller.apiKey.scopes.length, 11)
+      assert.deepStrictEqual(operator?.caller.apiKey.scopes, defaultScopes(false))
       assert.isAtLeast(operator?.caller.apiKey.rateLimitPerMinute ?? 0, 1_000_000)
       assert.strictEqual((yield* credentials.provider(demo.provider.key))?.provider.id, demo.provider.id)
       const { items } = yield* (yield* Games).list({ page: 1, perPage: 100 })

@@ -54,7 +54,7 @@ layer(live)("Games", (it) => {
     }))
 
   // Goal: a warm look-up needs no query. Method: memory is empty before the first look-up; then the game is cached under both keys.
-  it.effect("a game once read is served from memory", () =>
+  it.effect("a game that was read once is served from memory", () =>
     Effect.gen(function*() {
       const games = yield* Games
       assert.isUndefined(games.findByExternalIdUnsafe(2, "ext-13"))
@@ -69,7 +69,7 @@ layer(live)("Games", (it) => {
 
   // Goal: a change by staff shows at once on this node, one made on another within two seconds.
   // Method: update rows directly; first with the call that staff changes make, then with only the clock advanced.
-  it.effect("changes reach the memory", () =>
+  it.effect("a game in memory changes at once on this node, and by polling when another node changed it", () =>
     Effect.gen(function*() {
       const games = yield* Games
       const sql = yield* SqlClient.SqlClient

@@ -43,13 +43,13 @@ describe("launchUrl", () => {
     assert.strictEqual(launchUrl(twice, "real", "t"), "https://play.example/real/real?x={other}")
   })
 
-  it("demo play uses the free-play address, or the only one when that takes the mode", () => {
+  it("free play uses the demo URL, or the launch URL when that has a {mode} placeholder", () => {
     assert.strictEqual(launchUrl(game, "demo", "t"), "https://play.example/demo/book%20of%2Fra%26x%3D1")
     assert.include(launchUrl(withProvider({ demoUrl: null }), "demo", "t") ?? "", "m=demo")
     assert.isNull(launchUrl(withProvider({ demoUrl: null, launchUrl: "https://play.example/{token}" }), "demo", "t"))
   })
 
-  it("an original and a provider without an address have none", () => {
+  it("an original, and a provider without a launch URL, have no launch URL", () => {
     assert.isNull(launchUrl({ ...game, original: "dice" }, "real", "t"))
     assert.isNull(launchUrl(withProvider({ launchUrl: null }), "real", "t"))
   })

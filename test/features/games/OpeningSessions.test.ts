@@ -5,7 +5,7 @@ import { OpeningSessions } from "../../../src/features/games/OpeningSessions.ts"
 import { bet, makePlayer } from "../../kit/Messages.ts"
 import { RuleRunner } from "../../kit/RuleRunner.ts"
 
-it.effect("a new bet waits for the launch of its session beside bets that are known or of other sessions", () =>
+it.effect("a new bet waits while the launch of its own session is being committed; known bets and other sessions do not", () =>
   Effect.gen(function*() {
     const openings = yield* OpeningSessions
     const runner = new RuleRunner([makePlayer({ real: 1000 })])

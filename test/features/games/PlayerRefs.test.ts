@@ -9,7 +9,7 @@ const live = PlayerRefs.layer.pipe(Layer.provide([SealedSecrets.layerMemory, Set
 layer(live)("PlayerRefs", (it) => {
   // Goal: a ref identifies one player to one provider, with the same text for ever.
   // Method: make it twice and in two instances; read it as its provider and as another.
-  it.effect("is stable, and speaks to one provider only", () =>
+  it.effect("a reference is stable, and only its own provider can resolve it", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs
       const other = Context.get(yield* Layer.build(Layer.fresh(live)), PlayerRefs)
@@ -26,7 +26,7 @@ layer(live)("PlayerRefs", (it) => {
 
   // Goal: two providers cannot tell from their refs that they have the same player.
   // Method: the refs of neighbouring players at two providers share no run of bytes at the position of the id.
-  it.effect("shows nothing of the player's id", () =>
+  it.effect("a reference reveals nothing of the player's id", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs
       const masked = (ref: string) => Buffer.from(ref.slice(3), "base64url").subarray(16).toString("hex")
@@ -39,7 +39,7 @@ layer(live)("PlayerRefs", (it) => {
       for (const text of seen) assert.isFalse(text.startsWith("000000"), text)
     }))
 
-  it.effect("reads nothing that was not made here", () =>
+  it.effect("a reference that was altered or made up resolves to no player", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs
       const ref = refs.playerRef(7, 1001)

@@ -87,8 +87,8 @@ const layerKept = Layer.fresh(KeptCalls.layerOf({ maxBytes })).pipe(
   Layer.provideMerge(layerTestService())
 )
 
-layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("calls that are kept", (it) => {
-  it.effect("take no more bytes of an operator than they may, the oldest going first, and bets none from wins", () =>
+layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("stored provider calls", (it) => {
+  it.effect("are limited in bytes per operator, oldest deleted first; bets do not displace wins", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const now = yield* Clock.currentTimeMillis
@@ -106,7 +106,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("calls that
       for (const bytes of yield* sizes) assert.isAtMost(bytes, maxBytes)
     }))
 
-  it.effect("go after their time", () =>
+  it.effect("are deleted after their retention period", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const now = yield* Clock.currentTimeMillis
@@ -118,7 +118,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("calls that
       yield* sizes
     }))
 
-  it.effect("are so many a minute at most, whoever floods, and others keep theirs", () =>
+  it.effect("are limited per operator and minute; a flood displaces neither other operators' calls nor bets", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const sql = yield* SqlClient.SqlClient
@@ -141,7 +141,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("calls that
       assert.isAtMost(ofOther.length, 12)
     }))
 
-  it.effect("wait while the database is away, and are there once afterwards", () =>
+  it.effect("wait in memory while the database is unavailable, and are then written once", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const sql = yield* SqlClient.SqlClient
@@ -158,7 +158,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("calls that
       yield* sizes
     }))
 
-  it.effect("hold texts that a database cannot, and the beginning of long ones", () =>
+  it.effect("have characters that the database cannot store replaced, and long texts cut", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const now = yield* Clock.currentTimeMillis

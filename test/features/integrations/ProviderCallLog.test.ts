@@ -40,6 +40,7 @@ const call = (at: number, refusal: NotedCall["refusal"] = null): NotedCall => ({
   at,
   method: "bet",
   player: "pr_1",
+  transaction: null,
   round: null,
   amount: "-1.00",
   status: 200,
@@ -65,7 +66,7 @@ describe("calls of vendors", () => {
       }
     }))
 
-  it.effect("of nodes that say it otherwise are left out", () =>
+  it.effect("of nodes that answer in another format are left out", () =>
     Effect.gen(function*() {
       const log = yield* makeNodes()({ status: 200, head: "", body: `{"calls":1}`, node: "newer" })
       log.note(7, call(1))
@@ -74,7 +75,7 @@ describe("calls of vendors", () => {
       assert.deepStrictEqual(yield* log.totals(8), { lastCalledAt: null, refusals: {} })
     }))
 
-  it.effect("are 500, however many nodes keep as many", () =>
+  it.effect("are the latest 500 of all nodes together", () =>
     Effect.gen(function*() {
       const node = makeNodes()
       const [first, second] = [yield* node(), yield* node()]

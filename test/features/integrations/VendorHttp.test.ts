@@ -26,7 +26,7 @@ const wordOf = (url: string) =>
     return word
   })
 
-it.effect("an answer comes whole, with its status and its headers, and redirects lead nowhere", () =>
+it.effect("a vendor's answer comes whole, with status and headers; redirects are not followed", () =>
   Effect.gen(function*() {
     const elsewhere = yield* makeSink()
     const sink = yield* makeSink(() => (response) =>
@@ -46,7 +46,7 @@ it.effect("an answer comes whole, with its status and its headers, and redirects
     assert.strictEqual(elsewhere.received.length, 0)
   }).pipe(Effect.provide(open)))
 
-it.effect("what says nothing of the request is a failure", () =>
+it.effect("a vendor's 408, 429 or 5xx, a cut connection and an answer that is too large are failures", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     for (const status of [408, 429, 500, 503]) {
@@ -69,7 +69,7 @@ it.effect("what says nothing of the request is a failure", () =>
     }
   }).pipe(Effect.provide(open)))
 
-it.effect("no answer within five seconds is a failure, where the caller must not be interrupted as well", () =>
+it.effect("a vendor without an answer within five seconds is a timeout, also when the caller cannot be interrupted", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink(() => "hang")
     const attempt = yield* Effect.forkChild(Effect.uninterruptible(wordOf(sink.url)))
@@ -80,13 +80,13 @@ it.effect("no answer within five seconds is a failure, where the caller must not
     assert.strictEqual(yield* Fiber.join(attempt), "timeout")
   }).pipe(Effect.provide(open)))
 
-it.effect("one slow host has a bound of its own", () =>
+it.effect("calls to one slow vendor host are limited, and calls to other hosts go on", () =>
   Effect.gen(function*() {
     const slow = yield* makeSink(() => "hang")
     const quick = yield* makeSink()
     const waiting = yield* Effect.forEach(Array.from({ length: 64 }), () => Effect.forkChild(wordOf(slow.url)))
     yield* slow.arrived(64)
-    assert.strictEqual(yield* wordOf(slow.url), "too many calls are under way")
+    assert.strictEqual(yield* wordOf(slow.url), "too many calls to the vendor are running")
     assert.strictEqual((yield* get(quick.url)).status, 200)
     yield* TestClock.adjust("5 seconds")
     assert.deepStrictEqual(new Set(yield* Effect.forEach(waiting, Fiber.join)), new Set(["timeout"]))
@@ -94,7 +94,7 @@ it.effect("one slow host has a bound of its own", () =>
     assert.strictEqual((yield* get(slow.url)).status, 200)
   }).pipe(Effect.provide(open)))
 
-it.effect("only public addresses over TLS are asked, unless the settings say so", () =>
+it.effect("vendors are called only at public addresses over TLS, unless the settings allow others", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     for (

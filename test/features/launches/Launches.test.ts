@@ -50,7 +50,7 @@ const live = Layer.fresh(Launches.layer).pipe(
 // store that loses the answer of the commit that opens the session, before it or after; a vendor that counts what it is asked.
 layer(live, { excludeTestServices: true })("a launch at a vendor whose opening commit has an unknown outcome", (it) => {
   for (const [name, strike] of Object.entries(faults)) {
-    it.effect(`leaves no session when it ${name}, and bets wait until that is written`, () =>
+    it.effect(`leaves no session when it ${name}, and bets wait until the session's end is written`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [actors, launches, openings] = [yield* PlayerActors, yield* Launches, yield* OpeningSessions]

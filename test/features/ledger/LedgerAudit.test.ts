@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Seals } from "../../../src/chain/Seals.ts"
 import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
 import { Bonuses } from "../../../src/features/bonuses/Bonuses.ts"
@@ -14,8 +16,10 @@ import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.
 import { ownWallet } from "../../kit/OwnWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { type Action, ownPolicy, settleAll, type SettlementPolicy } from "../../../src/domain/settlement/Settlement.ts"
+import { noteCheckStep } from "../../../src/domain/player/RegisterChecks.ts"
 import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { adjustment, bet as ruleBet, rollback as ruleRollback, win as ruleWin } from "../../kit/Messages.ts"
+import { registerAnswer } from "../../kit/players.ts"
 import { acme } from "../../kit/Providers.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
@@ -170,6 +174,11 @@ const play = Effect.gen(function*() {
     ruleWin("mw", "mb", 15, { ...reels, roundId: "m", closesRound: true }),
     ruleBet("mb", 5, { ...reels, roundId: "m", session: "none" })
   )
+
+  // a register's word in both of its senses, and one that did not answer
+  for (const [index, verdict] of (["clear", "excluded", "unavailable"] as const).entries()) {
+    yield* actors.ask(operator.id, dora, noteCheckStep(registerAnswer({ verdict, answeredAt: 1000 * (index + 1) })))
+  }
   return { playerId, operatorId: operator.id, otherId: other.id, stranger }
 })
 
@@ -286,7 +295,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   [
     `DROP INDEX provider_transactions_taken_back;
     INSERT INTO provider_transactions SELECT provider_id, 'x3 again', player_id, kind, status, amount, game_id, round_id,
-      target_transaction_id, detail, 0, 0, '{}', player_bonus_id, wagered, created_at
+      target_transaction_id, detail, 0, 0, '{}', player_bonus_id, wagered, created_at, operator_id
       FROM provider_transactions WHERE transaction_id = 'x3'`,
     ["rolled_back_once"]
   ],
@@ -413,6 +422,8 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "payment_is_its_entries",
     "daily_sums_are_the_ledger"
   ]],
+  ["DELETE FROM register_checks", ["register_answer_has_its_check"]],
+  ["UPDATE players SET registers = '[]'", ["register_exclusion_stands"]],
   ["UPDATE ledger_entries SET exchange_rate_id = 9 WHERE type = 'casino_win'", [
     "daily_sums_are_the_ledger",
     "rate_is_of_its_currency"
@@ -422,7 +433,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit", (it) => {
   // Goal: the service's own ledger verifies, and every violation is found. Method: a history through the service
   // itself; then each kind of damage alone, in a transaction that is rolled back.
-  it.effect("finds nothing in a true ledger, and every damage to it", () =>
+  it.effect("finds nothing in a sound ledger, and every kind of damage to it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* LedgerAudit
@@ -470,5 +481,59 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
         "balance_chain",
         "chain_row_changed"
       ])
+
+      // of a part nothing is told to who watches: it says nothing of the whole
+      const told = Effect.map(Metric.snapshot, (metrics) =>
+        metrics.filter(({ id }) => id === "ledger_violations").map(({ state }) => state))
+      const before = yield* told
+      yield* audit.verify(otherId)
+      assert.deepStrictEqual(yield* told, before)
+      const { violations } = yield* audit.verify(undefined)
+      assert.isAbove(violations.length, 0)
+      assert.deepStrictEqual(yield* told, [{ value: violations.length }])
+    }))
+})
+
+layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("incremental verification of the ledger", (it) => {
+  // Goal: what was written since the last verification is verified as strictly as everything is. Method: a ledger that is verified, four hours later the
+  // history, then each kind of damage alone; the rules that are violated are those that a verification of everything finds.
+  it.effect("finds every kind of damage to what was written since the last one", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* LedgerAudit
+      const seals = yield* Seals
+      const before = yield* addOperator("before")
+      yield* (yield* Corrections).correct(staff, yield* addPlayer(before, "old"), {
+        wallet: "real",
+        amount: 7,
+        reason: "test"
+      })
+      yield* seals.run
+      assert.deepInclude(yield* audit.verify(undefined, "new"), { violations: [], after_seal: null, since: null })
+      yield* TestClock.adjust("4 hours")
+      yield* play
+      yield* seals.run
+      const found = Effect.fnUntraced(function*(damage: string) {
+        const report = yield* sql.withTransaction(Effect.gen(function*() {
+          for (const statement of damage.split(";")) yield* sql.unsafe(statement)
+          return yield* Effect.flatMap(audit.verify(undefined, "new"), Effect.fail)
+        })).pipe(Effect.flip)
+        return "violations" in report ? report : undefined
+      })
+      assert.deepInclude(yield* found("SELECT 1"), { players: 7, entries: 36, violations: [], seals: 2, after_seal: 1 })
+      for (const [damage, rules] of damages) {
+        const report = yield* found(damage)
+        assert.strictEqual(report?.after_seal, 1, damage)
+        const violated = [...new Set((report?.violations ?? []).map(({ rule }) => rule))]
+        assert.sameMembers(
+          violated.filter((rule) => !rule.startsWith("chain_")),
+          // made by readers, of any time
+          rules.filter((rule) => rule !== "block_is_its_entries"),
+          damage
+        )
+        const isRowOfTheChain = /(UPDATE|DELETE FROM) ledger_entries/.test(damage) &&
+          !damage.includes("exchange_rate_id")
+        assert.strictEqual(violated.some((rule) => rule.startsWith("chain_row_")), isRowOfTheChain, damage)
+      }
     }))
 })

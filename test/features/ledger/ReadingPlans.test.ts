@@ -46,7 +46,7 @@ const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
 layer(live, { timeout: 120_000, excludeTestServices: true })("reading across players", (it) => {
-  it.effect("names an index for every way in", () =>
+  it.effect("uses an index for each kind of search", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const indexed = yield* makeByIndex
@@ -71,7 +71,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       }
     }))
 
-  it.effect("takes up a bounded number of entries for a page", () =>
+  it.effect("reads a bounded number of entries for a page", () =>
     Effect.gen(function*() {
       const entries = yield* LedgerEntries
       const list = (query: object, limit = 25) => entries.list({ scope: null, limit, ...query })
@@ -110,7 +110,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       assert.deepStrictEqual(found, [])
     }))
 
-  it.effect("finds players by the beginning of a name, whole names first", () =>
+  it.effect("finds players by the beginning of a name, exact matches first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byWords = yield* makePlayersByWords

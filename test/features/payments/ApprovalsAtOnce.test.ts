@@ -108,7 +108,7 @@ const play = Effect.fnUntraced(function*(plan: Plan, seen: Set<string>) {
           ...payment,
           base: payment.currency,
           secondApprovalAbove: plan.threshold,
-          createdAt: new Date(payment.createdAt)
+          requestedAt: new Date(payment.createdAt)
         }
       }),
     isWaiting: () => Effect.succeed(false),

@@ -8,6 +8,7 @@ import type { Operator } from "../../../src/domain/state/Operator.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
 import type { PlayerProfile } from "../../../src/features/players/PlayerProfile.ts"
 import { Outbox } from "../../../src/store/Outbox.ts"
+import { layerNoRegisters } from "../../kit/NoRegisters.ts"
 import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { Players } from "../../../src/features/players/Players.ts"
 import { operatorOf } from "../../kit/Operators.ts"
@@ -31,6 +32,7 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
 const live = Players.layer.pipe(
   Layer.provide(layerPersonal),
   Layer.provide(ProfileBook.layerBuiltIn),
+  Layer.provide(layerNoRegisters),
   Layer.provideMerge(Outbox.layer),
   Layer.provideMerge(seed),
   Layer.provideMerge(Ids.layer),

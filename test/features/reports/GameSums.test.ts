@@ -38,7 +38,7 @@ layer(
     Layer.provideMerge(TestDatabase.layer)
   ),
   { excludeTestServices: true }
-)("GameSums", (it) => {
+)("sums per game", (it) => {
   it.effect("have a row for each of the thousand games with the most bets, and one for all others", () =>
     Effect.gen(function*() {
       const { report } = yield* GameSums
@@ -72,7 +72,7 @@ layer(
       assert.deepStrictEqual(yield* sql`SELECT since::text AS since FROM game_sums_walk`, [{ since: daysAgo(400) }])
     }))
 
-  it.effect("are added up by the indexes by time", () =>
+  it.effect("are computed through the indexes on time", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byIndex = yield* makeByIndex

@@ -21,8 +21,8 @@ it("an operator's currency is resolved once per commit", () => {
   assert.strictEqual(ownLast.placeOf({ ...before, currency: "SEK" }), 1)
 })
 
-layer(Reports.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("an operator's new currency", (it) => {
-  it.effect("needs no rate", () =>
+layer(Reports.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("an operator whose currency has changed", (it) => {
+  it.effect("has amounts already in the new currency reported without an exchange rate", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)

@@ -7,8 +7,8 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // Goal: a report reads only its operator's days, however many others have. Method: many rows of several operators, and
 // PostgreSQL's plan.
 
-layer(TestDatabase.layer)("the statement of the report", (it) => {
-  it.effect("goes by indexes", () =>
+layer(TestDatabase.layer)("the query of the GGR report", (it) => {
+  it.effect("uses indexes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)

@@ -103,9 +103,9 @@ interface Played {
 
 const rateTexts = ["0.0061", "0.92", "3.2511", "1.000000001", "162.4"]
 
-layer(live, { excludeTestServices: true })("Reports", (it) => {
+layer(live, { excludeTestServices: true })("reports", (it) => {
   it.effect(
-    "say what the ledger says",
+    "equal what is computed from the ledger",
     Effect.fnUntraced(function*() {
       const context = yield* Effect.context<Effect.Services<ReturnType<typeof traffic>>>()
       const run = Effect.runPromiseWith(context)

@@ -16,8 +16,8 @@ const noon = Date.UTC(2026, 10, 20, 12)
 // set before any timer has started
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
-layer(layerAtNoon)("rounds without an end", (it) => {
-  it.effect("are found a day after they were opened, listed, and struck off when they end", () =>
+layer(layerAtNoon)("rounds that were never closed", (it) => {
+  it.effect("are listed a day after they were opened, and removed from the list when they are closed", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
@@ -32,8 +32,10 @@ layer(layerAtNoon)("rounds without an end", (it) => {
       yield* sql`INSERT INTO games (id, provider_id, external_id, name, type, category, created_at, updated_at)
         VALUES (${first + 1}, ${first}, 'g', 'Game', 'rng', 'slots', now(), now())`
       const open = (playerId: number, roundId: string, openedAt: number, closed = false) =>
-        sql`INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, closed, opened_at)
-          VALUES (${playerId}, ${first + 1}, ${roundId}, 100, 5, 0, ${closed}, ${toDate(openedAt)})`
+        sql`INSERT INTO rounds (player_id, game_id, round_id, real_stake, bonus_stake, paid_wins, closed, opened_at, operator_id)
+          SELECT id, ${first + 1}, ${roundId}, 100, 5, 0, ${closed}, ${
+          toDate(openedAt)
+        }, operator_id FROM players WHERE id = ${playerId}`
       yield* open(player, "two-days", noon - 49 * hour)
       yield* open(player, "ended", noon - 49 * hour, true)
       yield* open(player, "a-day", noon - 24 * hour - 1)

@@ -7,7 +7,7 @@ import { targetOf } from "../../../src/office/OperatorTargets.ts"
 // Goal: unknown actions are refused to bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
 
 describe("staff bound to operators", () => {
-  it("may take no action that the table does not know", () => {
+  it("may take no action that is missing from the table of actions", () => {
     for (const action of ["", "player", "player.destroy", "constructor", "toString"]) {
       assert.strictEqual(concernOf(action), "installation", action)
     }
@@ -26,7 +26,7 @@ describe("staff bound to operators", () => {
     assert.includeMembers([...offered], ["key.create", "player.show", "game.list"])
   })
 
-  it("see what belongs to no operator only when they see all", () => {
+  it("see what belongs to no operator only when they may see all operators", () => {
     assert.deepStrictEqual([isWithin(null, null), isWithin([], 1), isWithin([1], null), isWithin([1, 2], 2)], [
       true,
       false,
@@ -35,13 +35,13 @@ describe("staff bound to operators", () => {
     ])
   })
 
-  it("name things by the words of the path, where the same word means two", () => {
+  it("the kind of an id in a path is told from the action where one word means two kinds", () => {
     assert.strictEqual(targetOf("bonus.update", "bonus"), "bonus")
     assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
     assert.strictEqual(targetOf("player.list", "toString"), undefined)
   })
 
-  it.effect("count each of their operators, and all at once only when they see all", () =>
+  it.effect("get totals per operator, and one total over all only when they may see all operators", () =>
     Effect.gen(function*() {
       const counted: Array<number | undefined> = []
       const count = (operatorId: number | undefined) =>

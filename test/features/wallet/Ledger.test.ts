@@ -48,6 +48,7 @@ const layerActors = Layer.succeed(
   PlayerActors,
   PlayerActors.of({
     ask: () => Effect.die("nothing is asked"),
+    create: () => Effect.die("nobody is created"),
     peek: (_, playerId) => playerOf(playerId),
     read: (_, playerId) => Effect.succeed(playerOf(playerId)),
     post: (_operatorId, _playerId, _step, done) => done(Exit.die("nothing is asked")),
@@ -131,7 +132,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
 
   // Goal: a part of a long ledger is found by its time, also where times are not in the order of the numbers. Method: random periods; every entry of one
   // lies between the numbers, which are few more than its entries.
-  it.effect("says between which numbers the entries of a period lie", () =>
+  it.effect("finds the range of entry numbers of a period, also when times are not in the order of the numbers", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const periods = fc.sample(
@@ -156,7 +157,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: pages read by shared statements are each request's own. Method: more pages of two players than one statement takes, asked for at once.
-  it.effect("answers pages that are asked for at once with their own entries", () =>
+  it.effect("gives simultaneous requests for pages their own entries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       yield* append(5, history.slice(0, 3000))
@@ -186,7 +187,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: the cost of a page does not grow with the ledger. Method: PostgreSQL counts the entries read for one.
-  it.effect("takes up few entries for a page", () =>
+  it.effect("reads few entries for a page", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient
@@ -208,7 +209,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: the length of a ledger does not affect a filtered page. Method: the summaries are falsified, and the total follows them.
-  it.effect("totals come from block summaries", () =>
+  it.effect("takes totals from block summaries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient

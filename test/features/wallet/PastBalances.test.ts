@@ -64,7 +64,7 @@ const Plans = Schema.Tuple([Schema.Struct({ "QUERY PLAN": Schema.Array(Plan) })]
 // the clock first: jobs that run every minute must not catch up on half a century
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
-layer(live)("balances at a moment", (it) => {
+layer(live)("balances at a past moment", (it) => {
   it.effect("are those of the last entry of each wallet until then", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
@@ -110,7 +110,7 @@ layer(live)("balances at a moment", (it) => {
       assert.deepInclude(yield* ledger.balancesAt(operator.id, playerId, noon), { real: 500, bonus: 70 })
     }))
 
-  it.effect("cost a few pages of a long ledger", () =>
+  it.effect("read a few database pages of a long ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("long")

@@ -37,8 +37,8 @@ const startHousekeeping = (options: { readonly maxBacklog?: number } = {}) =>
 
 const all = { limit: 100, scope: null }
 
-layer(base)("sharing the work", (it) => {
-  it.effect("two senders send everything once", () =>
+layer(base)("webhook senders on one database", (it) => {
+  it.effect("two senders send every delivery once", () =>
     Effect.gen(function*() {
       const { emitMany, listenAt } = yield* addListener("shared")
       const sinks = [yield* makeSink(), yield* makeSink(), yield* makeSink()]
@@ -120,7 +120,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(ending.received.length, 10)
     }))
 
-  it.effect("an endpoint with much waiting does not starve one with little", () =>
+  it.effect("an endpoint with many waiting deliveries does not starve one with few", () =>
     Effect.gen(function*() {
       const busy = yield* addListener("busy")
       const calm = yield* addListener("calm")
@@ -173,7 +173,7 @@ layer(base)("sharing the work", (it) => {
       assert.strictEqual(sink.received.length, 7)
     }))
 
-  it.effect("a lease longer than any lease is void", () =>
+  it.effect("a lease that ends later than any lease can is ignored", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("taken-ahead")

@@ -36,7 +36,7 @@ const messageTo = (url: string): Message => ({ url, headers: { "x-test": "yes" }
 
 const post = (url: string) => Effect.flatMap(Transport, (transport) => transport.post(messageTo(url)))
 
-it.effect("a 2xx is a success, and connections are kept", () =>
+it.effect("a webhook answered with 2xx is a success, and connections are reused", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink((_, index) => [200, 201, 204, 299][index % 4] ?? 200)
     for (let round = 0; round < 5; round++) {
@@ -56,7 +56,7 @@ it.effect("a 2xx is a success, and connections are kept", () =>
     assert.deepInclude(large, { status: null, error: "too_large" })
   }).pipe(Effect.provide(open)))
 
-it.effect("every other status is a failure, and redirects lead nowhere", () =>
+it.effect("a webhook answered with any other status is a failure, and redirects are not followed", () =>
   Effect.gen(function*() {
     const elsewhere = yield* makeSink()
     const sink = yield* makeSink()
@@ -67,14 +67,14 @@ it.effect("every other status is a failure, and redirects lead nowhere", () =>
     assert.strictEqual(elsewhere.received.length, 0)
   }).pipe(Effect.provide(open)))
 
-it.effect("the beginning of an answer is kept, as a text that can be stored", () =>
+it.effect("a webhook's answer is kept in its first part, without characters that cannot be stored", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink(() => (response) => response.writeHead(400).end(`no\u0000${"ä".repeat(3000)}`))
     const { body } = yield* post(sink.url)
     assert.strictEqual(body, `no${"ä".repeat(1998)}`)
   }).pipe(Effect.provide(open)))
 
-it.effect("no answer within five seconds is a failure", () =>
+it.effect("a webhook without an answer within five seconds is a failure", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink(() => "hang")
     const attempt = yield* Effect.forkChild(post(sink.url))
@@ -85,7 +85,7 @@ it.effect("no answer within five seconds is a failure", () =>
     assert.deepInclude(yield* Fiber.join(attempt), { status: null, error: "timeout" })
   }).pipe(Effect.provide(open)))
 
-it.effect("an answer counts by its status, and no more than a little of it is read", () =>
+it.effect("a webhook's answer counts by its status; an endless body is not read on", () =>
   Effect.gen(function*() {
     let sent = 0
     const huge = yield* makeSink(() => (response) => {
@@ -116,7 +116,7 @@ it.effect("an answer counts by its status, and no more than a little of it is re
     assert.deepInclude(outcome, { status: 202, error: null })
   }).pipe(Effect.provide(open)))
 
-it.effect("nobody there, nobody of that name, and who hangs up", () =>
+it.effect("a webhook to a closed port, to an unknown host or with an aborted connection is a failure", () =>
   Effect.gen(function*() {
     const port = yield* freePort
     assert.deepInclude(yield* post(`http://127.0.0.1:${port}/`), { status: null, error: "connection" })
@@ -127,7 +127,7 @@ it.effect("nobody there, nobody of that name, and who hangs up", () =>
     assert.deepInclude(yield* post(noise.url), { status: null, error: "connection" })
   }).pipe(Effect.provide(open)))
 
-it.effect("addresses inside are refused, in the URL and behind a name", () =>
+it.effect("a webhook to a private address is refused, as a literal in the URL and as a result of DNS", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     const { asked, resolver } = resolving({
@@ -151,7 +151,7 @@ it.effect("addresses inside are refused, in the URL and behind a name", () =>
     assert.strictEqual(sink.connections(), 0)
   }))
 
-it.effect("a name that changes its mind is connected to where it was judged", () =>
+it.effect("a webhook's host is resolved once: the checked address is the one connected to (DNS rebinding)", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     // the sink's address stands in for a public one; with all addresses allowed, the connection must use the resolved one

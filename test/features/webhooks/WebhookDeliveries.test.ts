@@ -15,8 +15,8 @@ const count = 6000
 /** Newest first, by both ids and times. */
 const statusOf = (number: number) => number > 4800 ? "failed" : number % 200 === 0 ? "pending" : "delivered"
 
-layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("deliveries", (it) => {
-  it.effect("are listed by any filter, each once, and few are taken up for a part", () =>
+layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("webhook deliveries", (it) => {
+  it.effect("are listed by any filter, each once, and few rows are read for a page", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const deliveries = yield* WebhookDeliveries

@@ -2,6 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Webhook as StandardWebhook } from "standardwebhooks"
+import { Webhook as SvixWebhook } from "svix"
+import { vi } from "vitest"
 import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { WebhookDeliveries } from "../../../src/features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoints.ts"
@@ -31,7 +34,7 @@ const seed = seedOfRun()
 const all = { limit: 100, scope: null }
 
 layer(live)("sending webhooks", (it) => {
-  it.effect("keeps the timetable: eight attempts, then failed, then whatever staff say", () =>
+  it.effect("keeps the timetable: eight attempts, then failed, and eight more when staff retry", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
@@ -169,7 +172,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepStrictEqual(idsTold(), [second, first])
     }))
 
-  it.effect("a hanging endpoint and a quick one do not know of each other", () =>
+  it.effect("a hanging endpoint does not delay the deliveries of another one", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const slow = yield* addListener("slow")
@@ -200,7 +203,7 @@ layer(live)("sending webhooks", (it) => {
       assert.strictEqual(new Set(hanging.received.map(({ headers }) => headers["x-service-event-id"])).size, 30)
     }))
 
-  it.effect("a delivery reset in flight starts again with all attempts", () =>
+  it.effect("a delivery that staff retry while an attempt is in flight starts again with all attempts", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
@@ -227,7 +230,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepInclude((yield* deliveries.list({ ...all, webhookId })).items[0], { status: "retrying", attempts: 1 })
     }))
 
-  it.effect("tells whom it concerns, of what they asked for, when they are not paused", () =>
+  it.effect("delivers an event to its operator's active endpoints that subscribe to its type", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
@@ -265,7 +268,8 @@ layer(live)("sending webhooks", (it) => {
       const endpoints = yield* WebhookEndpoints
       const { emit, listenAt } = yield* addListener("rotating")
       const sink = yield* makeSink()
-      const { id, secret: first } = yield* listenAt(sink.url)
+      const { id, secret: first, standard_webhooks: isStandard } = yield* listenAt(sink.url)
+      assert.isTrue(isStandard)
       const signatures = Effect.gen(function*() {
         const before = sink.received.length
         yield* emit()
@@ -289,6 +293,50 @@ layer(live)("sending webhooks", (it) => {
       yield* sql`UPDATE webhook_endpoints SET previous_secret_until = ${toDate(now)} WHERE id = ${id}`
       const over = yield* signatures
       assert.deepStrictEqual(over.said, [...over.expected(third), undefined])
+    }))
+
+  // Goal: receivers verify with the libraries that they have. Method: deliveries as they came, before, during and after a rotation, and of a secret of an
+  // older form, given to two libraries.
+  it.effect("libraries of Standard Webhooks verify deliveries with either secret during a rotation", () =>
+    Effect.gen(function*() {
+      const { flush } = yield* WebhookSender
+      const endpoints = yield* WebhookEndpoints
+      const { emit, listenAt } = yield* addListener("standard")
+      const sink = yield* makeSink()
+      const { id, secret: first, standard_webhooks: isStandard } = yield* listenAt(sink.url)
+      assert.isTrue(isStandard)
+      const verifiedBy = Effect.gen(function*() {
+        const before = sink.received.length
+        yield* emit()
+        yield* flush
+        const { body, headers } = sink.received[before] ?? assert.fail("nothing came")
+        const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+        return (secret: string) => {
+          // the libraries go by the time of the process
+          vi.useFakeTimers({ toFake: ["Date"], now: 1000 * Number(given["webhook-timestamp"]) })
+          const verified = [new StandardWebhook(secret), new SvixWebhook(secret)].map((library) => {
+            try {
+              library.verify(body, given)
+              return true
+            } catch {
+              return false
+            }
+          })
+          vi.useRealTimers()
+          return verified
+        }
+      })
+      assert.deepStrictEqual((yield* verifiedBy)(first), [true, true])
+      const { secret: second = "" } = yield* endpoints.rotate(someStaff, id)
+      const during = yield* verifiedBy
+      assert.deepStrictEqual([first, second, `whsec_${btoa("another secret of 32 characters.")}`].map(during), [
+        [true, true],
+        [true, true],
+        [false, false]
+      ])
+      yield* endpoints.rotate(someStaff, id, undefined, true)
+      const after = yield* verifiedBy
+      assert.deepStrictEqual([first, second].map(after), [[false, false], [true, true]])
     }))
 
   it.effect("an immediate rotation leaves no second signature", () =>
@@ -321,7 +369,7 @@ layer(live)("sending webhooks", (it) => {
       yield* isSignedBy(third)
     }))
 
-  it.effect("rotation replaces an unreadable secret", () =>
+  it.effect("a rotation replaces a secret that cannot be decrypted", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { flush } = yield* WebhookSender
@@ -353,7 +401,7 @@ layer(live)("sending webhooks", (it) => {
       assert.lengthOf(sink.received, 2)
     }))
 
-  it.effect("pings at once, once, and keeps what came of it", () =>
+  it.effect("pings at once with a single attempt, and stores its result as a delivery", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints

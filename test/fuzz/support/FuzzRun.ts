@@ -98,7 +98,9 @@ export const runFuzz = Effect.fnUntraced(function*(
     headers: { authorization: `Bearer ${staffToken}` }
   })
   const { data: ledger } = yield* Schema.decodeUnknownEffect(Verification)(json)
-  const complaints = service.output().split("\n").filter((line) => /request failed|"ERROR"|ERROR|defect/.test(line))
+  const complaints = service.output().split("\n").filter((line) =>
+    /request failed|provider call failed|callback threw|"ERROR"|ERROR|defect/.test(line)
+  )
   return { ...outcome, seed, complaints, ledger, strangers, memoryMebibytes } satisfies FuzzReport
 })
 

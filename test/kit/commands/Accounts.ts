@@ -166,7 +166,8 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       ["operator create --slug \"Bad Slug\" --name Lucky --currency EUR", "VALIDATION_FAILED"],
       ["operator create --slug $fresh --name Lucky --currency XXX", "VALIDATION_FAILED"],
       ["operator create --slug $fresh --name Lucky --currency EUR --cooling-off-hours 9000", "VALIDATION_FAILED"],
-      ["operator create --slug $fresh --name Lucky --currency EUR --default-limits max_fun=1", "VALIDATION_FAILED"]
+      ["operator create --slug $fresh --name Lucky --currency EUR --default-limits max_fun=1", "VALIDATION_FAILED"],
+      [`operator create --slug $fresh --name Lucky --currency EUR --licensee ${nobody}`, "VALIDATION_FAILED"]
     ],
     *works() {
       const slug = fresh("lucky-")
@@ -190,8 +191,14 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         daily_withdrawal_cap: null,
         profiles: ["none"],
         default_profile: "none",
+        terms_version: null,
+        is_sandbox: false,
+        licensee_id: null,
         default_limits: {}
       })
+      const test = yield* done(`operator create --slug ${fresh("test-")} --name Test --currency EUR --sandbox`)
+      assert.isTrue(test.is_sandbox)
+      assert.match((yield* done(`key create --operator ${test.id}`)).key, /^pk_test_/)
       const key = yield* done(`key create --operator ${id}`)
       const me = yield* operatorWith(key).get("/me")
       assert.deepInclude(me.data.operator, { id, slug, currency: "EUR", cooperation_model: "api" })
@@ -248,6 +255,7 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       "operator update $rival --withdrawal-second-approval-above much",
       "operator update $rival --disable-features everything",
       "operator update $rival --report-offset-hours half",
+      "operator update $rival --licensee everybody",
       "operator update $rival $house"
     ],
     refused: [
@@ -255,6 +263,7 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       [`operator update ${nobody} --name X`, "NOT_FOUND"],
       ["operator update $rival --slug $house", "VALIDATION_FAILED"],
       ["operator update $rival --currency XXX", "VALIDATION_FAILED"],
+      [`operator update $rival --licensee ${nobody}`, "VALIDATION_FAILED"],
       ["operator update $rival --report-offset-hours 15", "VALIDATION_FAILED"]
     ],
     *works() {
@@ -297,6 +306,34 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       Effect.map(openCasino(), ({ slug }) => ({ line: `operator update ${slug} --name Luckier`, differs: ["name"] }))
   },
   {
+    line: "licensee create --name $fresh",
+    misused: ["licensee create"],
+    refused: [],
+    *works() {
+      const name = fresh("licensee-")
+      const made = yield* done(`licensee create --name ${name}`)
+      assert.deepInclude(made, { name })
+      assert.deepInclude(yield* refusal(`licensee create --name ${name}`), { code: "VALIDATION_FAILED" })
+      const slug = fresh("lucky-")
+      const operator = yield* done(
+        `operator create --slug ${slug} --name Lucky --currency EUR --licensee ${made.id}`
+      )
+      assert.deepInclude(operator, { licensee_id: made.id })
+      assert.deepInclude(yield* done(`operator update ${slug} --licensee none`), { licensee_id: null })
+      assert.deepInclude(yield* done(`operator update ${slug} --licensee ${made.id}`), { licensee_id: made.id })
+    },
+    changes: () => Effect.succeed({ line: "licensee create --name $fresh", differs: [] })
+  },
+  {
+    line: "licensee list",
+    misused: ["licensee list all"],
+    refused: [],
+    *works() {
+      const made = yield* done(`licensee create --name ${fresh("licensee-")}`)
+      assert.deepInclude(yield* done("licensee list"), made)
+    }
+  },
+  {
     line: "operator list",
     misused: ["operator list all"],
     refused: [],
@@ -328,7 +365,7 @@ export const accountCases: ReadonlyArray<CommandCase> = [
         expires_at: null,
         revoked_at: null
       })
-      assert.strictEqual(key.scopes.length, 11)
+      assert.strictEqual(key.scopes.length, 12)
       assert.strictEqual(yield* serves(key), 200)
       const narrow = yield* done(
         `key create --operator ${house.id} --scopes games:read --rate-limit 2 --expires-at 2099-01-01T00:00:00Z`
@@ -342,6 +379,35 @@ export const accountCases: ReadonlyArray<CommandCase> = [
       assert.strictEqual(yield* serves(elsewhere), "IP_NOT_ALLOWED")
     },
     changes: ({ house }) => Effect.succeed({ line: `key create --operator ${house.slug}`, differs: [] })
+  },
+  {
+    line: "key update $key",
+    misused: ["key update $key --scopes all", "key update $key --expires-at never"],
+    refused: [
+      ["key update nobody --name Reports", "NOT_FOUND"],
+      ["key update $key --operator $rival", "NOT_FOUND"],
+      ["key update $key --rate-limit 0", "VALIDATION_FAILED"],
+      ["key update $revoked --name Reports", "INVALID_REQUEST"]
+    ],
+    *works({ house }) {
+      const key = yield* made("/keys", { operator: house.slug, scopes: ["players:read"] })
+      const changed = yield* done(`key update ${key.key} --scopes players:read,events:read --rate-limit 1200`)
+      assert.deepInclude(changed, {
+        scopes: ["players:read", "events:read"],
+        rate_limit_per_minute: 1200,
+        name: key.name
+      })
+      assert.deepStrictEqual(yield* done(`key update ${key.id} --name ${key.name.replace(" ", "")}`), {
+        ...changed,
+        name: "APIkey",
+        updated_at: (yield* done(`key list --operator ${house.slug}`))[0].updated_at
+      })
+    },
+    changes: ({ house }) =>
+      Effect.map(
+        made("/keys", { operator: house.slug }),
+        ({ key }) => ({ line: `key update ${key} --name Reports`, differs: ["name"] })
+      )
   },
   {
     line: "key rotate $key",

@@ -125,7 +125,7 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
       const tooMuch = yield* refusal(more, undefined, { token: tokens["support"] })
       assert.deepInclude(tooMuch, {
         code: "INSUFFICIENT_SCOPE",
-        message: "A bonus of another amount than its own takes one of the roles admin, payments."
+        message: "To grant another amount than the bonus defines takes one of the roles admin, payments."
       })
       const second = yield* done(more, undefined, tokens["payments"])
       assert.deepInclude(second, { amount: 70, state: "pending" })

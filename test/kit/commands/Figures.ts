@@ -1,6 +1,7 @@
 /** Cases of `figures`, of reports over time, and of what staff do with one alert, delivery or bonus. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { dataOf, type Fields, made, openCasino } from "../Casino.ts"
 import { makeSink } from "../WebhookSink.ts"
 import { type CommandCase, done, grantedBonus, nobody, raisedAlert } from "./Scene.ts"
@@ -132,10 +133,36 @@ export const figureCases: ReadonlyArray<CommandCase> = [
   {
     line: "report funds",
     misused: ["report funds --wallet real"],
-    refused: [["report funds --operator nobody", "NOT_FOUND"]],
+    refused: [
+      ["report funds --operator nobody", "NOT_FOUND"],
+      ["report funds --at yesterday", "VALIDATION_FAILED"],
+      ["report funds --at 2099-01-01", "VALIDATION_FAILED"]
+    ],
     *works() {
       const casino = yield* openCasino()
       assert.deepStrictEqual(yield* done(`report funds --operator ${casino.slug}`), [])
+      yield* casino.sit(1000)
+      assert.deepStrictEqual(yield* done(`report funds --operator ${casino.slug} --at 2026-01-01`), [])
+    }
+  },
+  {
+    line: "report dormant",
+    misused: ["report dormant --wallet real"],
+    refused: [["report dormant --operator nobody", "NOT_FOUND"]],
+    *works() {
+      const casino = yield* openCasino()
+      const { id } = yield* casino.sit(1000)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE players SET dormant_since = '2026-11-20T12:00:00Z' WHERE id = ${id}`
+      assert.deepStrictEqual(yield* done(`report dormant --operator ${casino.slug}`), [{
+        player_id: id,
+        operator_id: casino.id,
+        currency: "EUR",
+        balance: 1000,
+        bonus_balance: 0,
+        dormant_since: "2026-11-20T12:00:00.000Z",
+        last_login_at: null
+      }])
     }
   },
   {

@@ -106,6 +106,65 @@ export const playerCases: ReadonlyArray<CommandCase> = [
     }
   },
   {
+    line: "player statement $player --from 2026-11-01 --to 2026-11-30",
+    misused: [
+      "player statement $player",
+      "player statement ada --from 2026-11-01 --to 2026-11-30",
+      "player statement $player --from 2026-11-01 --to 2026-11-30 --format pdf"
+    ],
+    refused: [
+      [`player statement ${nobody} --from 2026-11-01 --to 2026-11-30`, "NOT_FOUND"],
+      ["player statement $player --from 2026-11-02 --to 2026-11-01", "VALIDATION_FAILED"],
+      ["player statement $player --from yesterday --to 2026-11-01", "VALIDATION_FAILED"]
+    ],
+    *works({ house }) {
+      const seat = yield* house.sit(1000)
+      yield* seat.bet(100)
+      const { created_at: at } = (yield* house.get(`/players/${seat.id}/transactions`)).data[0]
+      const today = `--from ${at.slice(0, 10)} --to ${at.slice(0, 10)}`
+      const shown = yield* done(`player statement ${seat.id} ${today}`)
+      assert.deepInclude(shown, { opening: { real: 0, bonus: 0 }, closing: { real: 900, bonus: 0 } })
+      assert.strictEqual(shown.entries.length, 2)
+    }
+  },
+  {
+    line: "player consents $player",
+    misused: ["player consents ada"],
+    refused: [[`player consents ${nobody}`, "NOT_FOUND"]],
+    *works({ house }) {
+      const { id } = yield* house.register({ marketing: { sms: true } })
+      const shown = yield* done(`player consents ${id}`)
+      assert.strictEqual(shown.player_id, id)
+      const granted = shown.consents.filter((one: { readonly granted: boolean }) => one.granted)
+      assert.deepStrictEqual(granted.map((one: { readonly channel: string }) => one.channel), ["sms"])
+    }
+  },
+  {
+    line: "player consent $player --channel email --granted true --reason asked",
+    misused: [
+      "player consent $player --channel email --granted true",
+      "player consent $player --granted true --reason asked",
+      "player consent $player --channel email --granted perhaps --reason asked"
+    ],
+    refused: [
+      [`player consent ${nobody} --channel email --granted true --reason asked`, "NOT_FOUND"],
+      ["player consent $player --channel fax --granted true --reason asked", "VALIDATION_FAILED"],
+      ["player consent $player --channel email --product poker --granted true --reason asked", "VALIDATION_FAILED"]
+    ],
+    *works({ house }) {
+      const { id } = yield* house.register()
+      const line = `player consent ${id} --channel email --product casino --text-version 7 --reason asked --granted`
+      const [email] = (yield* done(`${line} true`)).consents
+      assert.deepInclude(email, { channel: "email", granted: true, source: "staff", text_version: "7" })
+      assert.strictEqual((yield* done(`${line} false`)).consents[0].granted, false)
+    },
+    changes: ({ house }) =>
+      Effect.map(house.register(), ({ id }) => ({
+        line: `player consent ${id} --channel email --granted true --reason asked`,
+        differs: []
+      }))
+  },
+  {
     line: "player bonuses $player",
     misused: ["player bonuses ada", "player bonuses $player --state lost"],
     refused: [[`player bonuses ${nobody}`, "NOT_FOUND"], ["player bonuses $player --per-page 0", "VALIDATION_FAILED"]],
@@ -127,8 +186,9 @@ export const playerCases: ReadonlyArray<CommandCase> = [
       yield* house.limit(id, { max_daily_bet: 500 })
       yield* house.limit(id, { max_daily_bet: 900 })
       const { data } = yield* house.get(`/players/${id}/limits`)
-      const shown = yield* done(`player limits ${id}`)
+      const { rules, ...shown } = yield* done(`player limits ${id}`)
       assert.deepStrictEqual(shown, data)
+      assert.deepInclude(rules, { code: "none", name: "No jurisdiction" })
       assert.strictEqual(shown.limits.max_daily_bet, 500)
       assert.deepInclude(shown.pending_changes[0], { field: "max_daily_bet", requested_value: 900 })
     }

@@ -10,6 +10,7 @@ import { type CommandOptions, layerCasinos, runHere, SharedCasino } from "../Bac
 import {
   type BothServers,
   type Casino,
+  casinoUnder,
   dataOf,
   fresh,
   made,
@@ -19,6 +20,7 @@ import {
   treasurerToken
 } from "../Casino.ts"
 import { type Calendar, pass } from "../Calendar.ts"
+import { proposedImport } from "../ProposedImport.ts"
 import { openFakeProvider } from "../FakeProvider.ts"
 import { fakeProtocol, type FakeVendor } from "../FakeVendor.ts"
 
@@ -175,11 +177,32 @@ const makeScene = Effect.gen(function*() {
     { amount: 5, reason: "gift" },
     { authorization: `Bearer ${tokens["payments"]}` }
   )
+  const run = yield* proposedImport(house, tokens["payments"])
+  const asking = yield* casinoUnder({ limits: { prompt: true } })
+  const { data: [obligation] } = yield* asking.get(`/players/${(yield* asking.register()).id}/obligations`)
+  const register = yield* made("/registers", {
+    operator: house.slug,
+    kind: "gamstop",
+    settings: { url: "https://gamstop.example/v2", batch_url: "https://batch.gamstop.example/v2", api_key: "secret" }
+  })
+  const screening = yield* made("/screenings", {
+    operator: house.slug,
+    url: "https://screening.example/v1",
+    api_key: "secret"
+  })
   const lost = yield* made("/staff", { name: "Lost" })
   yield* staff("PATCH", `/staff/${lost.id}`, { active: false })
   const [{ alert }, { alert: closed }] = [yield* raisedAlert(house), yield* raisedAlert(house)]
   yield* staff("PATCH", `/alerts/${closed}`, { status: "closed" })
+  const { id: leaver } = yield* house.register()
+  yield* staff("POST", `/players/${leaver}/status`, { status: "closed", reason: "asked" })
+  const opened = yield* made("/cases", { type: "aml", player })
+  const reported = { reference: "R-1", authority: "FIU", submitted_at: "2026-11-20T10:00:00Z" }
+  yield* staff("POST", `/cases/${opened.id}/sar`, reported)
   const names = {
+    closed_player: String(leaver),
+    case: String(opened.id),
+    screening: String(screening.id),
     alert: String(alert),
     closed_alert: String(closed),
     house: house.slug,
@@ -194,6 +217,7 @@ const makeScene = Effect.gen(function*() {
     vendor: atVendor.slug,
     book: String(book.id),
     free_rounds: String(freeRounds.id),
+    run: String(run.id),
     player: String(player),
     deposit: String(deposit.id),
     withdrawal: String(withdrawal),
@@ -206,6 +230,8 @@ const makeScene = Effect.gen(function*() {
     method: String(method.id),
     account: String(lost.id),
     correction: String(waiting.data.id),
+    obligation: String(obligation.id),
+    register: String(register.id),
     admin: ids["admin"] ?? "",
     long: "x".repeat(300)
   }

@@ -33,7 +33,7 @@ describe("dice", () => {
     }
   })
 
-  it("tells the roll and the bet, with one draw below 10,000", () => {
+  it("reports the roll and the bet, with one draw below 10,000", () => {
     const draws = scripted(1_234)
     const { outcome } = bet(dice, { direction: "over", target: 12.33 }).play(draws)
     assert.deepStrictEqual(outcome, { direction: "over", target: 12.33, roll: 12.34, won: true })

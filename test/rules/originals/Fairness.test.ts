@@ -7,7 +7,7 @@ const seeds = { serverSeed: "5eed".repeat(16), clientSeed: "lucky", nonce: 7 }
 // Goal: every number below a bound is equally likely, for any bound. Method: count how many words map to each number,
 // for all words of a small word size, and at the critical positions of the real one.
 describe("reduceWord", () => {
-  it("gives each number the same count of words, for every bound up to the word size", () => {
+  it("maps the same number of words to each result, for every bound up to the word size", () => {
     for (const values of [256, 243, 7]) {
       for (let bound = 1; bound <= values; bound++) {
         const counts = Array.from({ length: bound }, () => 0)
@@ -23,7 +23,7 @@ describe("reduceWord", () => {
     }
   })
 
-  it("accepts a whole multiple of the bound of the 2^32 words, and no word past it", () => {
+  it("accepts the largest multiple of the bound among the 2^32 words, and rejects the words after it", () => {
     for (const bound of [1, 2, 3, 24, 25, 10_000, 2 ** 14, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32]) {
       const accepted = Math.floor(2 ** 32 / bound) * bound
       assert.strictEqual(reduceWord(0, bound), 0)
@@ -38,7 +38,7 @@ describe("reduceWord", () => {
 })
 
 describe("drawsFrom", () => {
-  it("skips rejected words and goes on with the next", () => {
+  it("skips rejected words and continues with the next word", () => {
     const words = [2 ** 32 - 1, 2 ** 32 - 46, 2 ** 32 - 47, 12]
     const draws = drawsFrom(() => words.shift() ?? assert.fail("one word too many"))
     // 2^32 mod 25 is 21: the last 21 words are rejected
@@ -61,7 +61,7 @@ describe("wordsOf", () => {
     assert.deepStrictEqual(words, expected)
   })
 
-  it("asks for a block only when a word of it is needed, and for each one once", () => {
+  it("computes a block only when one of its words is needed, and only once", () => {
     const messages: Array<string> = []
     const next = wordsOf((key, message) => {
       messages.push(message)

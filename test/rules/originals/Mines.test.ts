@@ -56,7 +56,7 @@ describe("mines", () => {
     assert.strictEqual(mines.maxMultiplier, 5_148_297)
   })
 
-  it("loses on any opened mine, and tells where they all were in ascending order", () => {
+  it("loses on any opened mine, and reports all mines in ascending order", () => {
     const draws = scripted(24, 3, 3)
     const played = bet(mines, { mines: 3, cells: [20, 4, 7] }, 500).play(draws)
     assert.deepStrictEqual(draws.bounds, [25, 24, 23])

@@ -57,7 +57,7 @@ describe("plinko", () => {
     assert.strictEqual(plinko.maxMultiplier, 995)
   })
 
-  it("tells the path, one draw below 2 for each row", () => {
+  it("reports the path, with one draw below 2 for each row", () => {
     const draws = scripted(1, 0, 0, 1, 0, 1, 1, 0)
     const { outcome } = bet(plinko, { rows: 8, risk: "low" }).play(draws)
     assert.deepStrictEqual(outcome, { rows: 8, risk: "low", path: "RLLRLRRL", slot: 4 })

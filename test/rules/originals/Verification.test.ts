@@ -9,18 +9,14 @@ import { originals } from "../../../src/domain/original/Originals.ts"
 import { bet, hmacSha256, sha256 } from "./support.ts"
 
 // Goal: the documented verification recipe reproduces every round, now and after every change. Method: read the
-// known rounds and the script from the page itself; play the rounds by the rules, and run the script on them.
+// known rounds and the script beside the decision; play the rounds by the rules, and run the script on them.
 
-const page = readFileSync(
-  join(import.meta.dirname, "..", "..", "..", "docs", "decisions", "0007-originals.md"),
-  "utf8"
-)
+const decisions = join(import.meta.dirname, "..", "..", "..", "docs", "decisions")
+const page = readFileSync(join(decisions, "0007-originals.md"), "utf8")
+const known = readFileSync(join(decisions, "0007-known-rounds.jsonl"), "utf8").trim().split("\n")
 
-const blocks = (language: string): ReadonlyArray<string> =>
-  Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm")), (match) => match[1] ?? "")
-
-const lines = <A, I>(schema: Schema.Codec<A, I>, block: string | undefined): ReadonlyArray<A> =>
-  (block ?? "").trim().split("\n").map((line) => Schema.decodeUnknownSync(schema)(JSON.parse(line)))
+const decoded = <A, I>(schema: Schema.Codec<A, I>, lines: ReadonlyArray<string>): ReadonlyArray<A> =>
+  lines.map((line) => Schema.decodeUnknownSync(schema)(JSON.parse(line)))
 
 const Seed = Schema.Struct({ seed: Schema.String, server_seed: Schema.String, server_seed_hash: Schema.String })
 
@@ -38,9 +34,9 @@ const Round = Schema.Struct({
   outcome: JsonObject
 })
 
-const [seedBlock, roundBlock] = blocks("jsonl")
-const seeds = new Map(lines(Seed, seedBlock).map((seed) => [seed.seed, seed]))
-const rounds = lines(Round, roundBlock).map((round) => ({
+const isSeed = (line: string): boolean => line.includes("server_seed")
+const seeds = new Map(decoded(Seed, known.filter(isSeed)).map((seed) => [seed.seed, seed]))
+const rounds = decoded(Round, known.filter((line) => !isSeed(line))).map((round) => ({
   ...round,
   ...seeds.get(round.seed) ?? assert.fail(round.seed)
 }))
@@ -83,7 +79,7 @@ describe("known rounds", () => {
 })
 
 describe("the script", () => {
-  const [script] = blocks("js")
+  const script = /^```js\n([\s\S]*?)^```$/m.exec(page)?.[1]
 
   it.each(rounds)("verifies $game with nonce $nonce", (round) => {
     const args = [round.server_seed, round.client_seed, String(round.nonce), round.game, JSON.stringify(round.params)]

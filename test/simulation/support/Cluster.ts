@@ -7,7 +7,7 @@ import { DatabaseTime, makeDatabaseTime } from "../../../src/platform/DatabaseTi
 import type { Database } from "./Database.ts"
 import { Leases } from "./Leases.ts"
 import { layerNode, Wires } from "./Node.ts"
-import type { NodeTrouble, Outage, Plan } from "./Plan.ts"
+import type { Fault, NodeTrouble, Outage, Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import { chanceOf } from "../../kit/Chance.ts"
 import { layerService, makePort, MessageTable, type Port } from "./Service.ts"
@@ -42,6 +42,10 @@ class Host {
     this.number = number
   }
 }
+
+/** Whether a fault is not one of a service: the database, the network and the register have it. */
+const isOfTheWorld = (fault: Fault): fault is Exclude<Fault, Outage | NodeTrouble> =>
+  ["store", "network", "profile", "register"].includes(fault.kind)
 
 const hostNames = ["a", "b", "c", "d"]
 
@@ -93,7 +97,7 @@ export class Cluster {
   start(): void {
     for (const host of this.hosts) this.startHost(host)
     for (const fault of this.plan.faults) {
-      if (fault.kind === "store" || fault.kind === "network") continue
+      if (isOfTheWorld(fault)) continue
       this.world.after(fault.at, this.database.machine, () => {
         const host = this.hostOf(fault)
         if (host === undefined) return
@@ -176,7 +180,7 @@ export class Cluster {
       : layerSingleNode
     // in other topologies clocks are right
     const takeTime = plan.topology === "nodes" && bug.hasDatabaseTime ? this.takeDatabaseTime(machine) : Effect.void
-    const layer = layerService(database, connection, plan.service, bug, placed)
+    const layer = layerService(database, connection, machine, plan, bug, placed)
     const building = machine.fork(
       Context.empty(),
       Effect.flatMap(Effect.andThen(Scope.provide(takeTime, scope), Layer.buildWithScope(layer, scope)), (services) => {

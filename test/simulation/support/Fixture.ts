@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SealedSecrets } from "../../../src/auth/SealedSecrets.ts"
 import type { CatalogueBonus, PromoCode } from "../../../src/domain/bonus/BonusGrants.ts"
+import type { Rules } from "../../../src/domain/jurisdiction/Rules.ts"
 import type { Operator, Provider } from "../../../src/domain/state/Operator.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import type { SettledGame, SettlementPolicy } from "../../../src/domain/settlement/Settlement.ts"
@@ -48,12 +49,13 @@ export const vendors: ReadonlyArray<
 
 const providerIds = [1, 2, ...vendors.map(({ providerId }) => providerId)]
 
-/** The players with their opening real balance, in minor units. */
-export const playersAt = (now: number, opening: number): ReadonlyArray<Player> =>
+/** The players with their opening real balance, in minor units, and their rules. */
+export const playersAt = (now: number, opening: number, rules: Rules): ReadonlyArray<Player> =>
   playerIds.map((id) =>
     newPlayer({
       id,
       operatorId: operatorOfPlayer(id),
+      rules,
       kycStatus: id === 101 ? "verified" : "not_started",
       real: opening,
       providerIds,

@@ -6,6 +6,7 @@ import { checkAnswers } from "./AnswerInvariants.ts"
 import type { Report } from "../../kit/LedgerInvariants.ts"
 import { type Violation, readBooks, type Remains } from "./Books.ts"
 import { checkLedger } from "./LedgerInvariants.ts"
+import { checkLicence } from "./LicenceInvariants.ts"
 import { checkLimits } from "./LimitInvariants.ts"
 
 /** Maximum difference in ms between the time that a change is dated with and that of its commit. */
@@ -35,6 +36,7 @@ export const check = (remains: Remains): ReadonlyArray<Violation> => {
   const books = readBooks(remains)
   checkLedger(remains, books, report)
   checkLimits(remains, books, report)
+  checkLicence(remains, books, report)
   checkAnswers(remains, books, report)
   return violations
 }

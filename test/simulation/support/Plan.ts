@@ -155,7 +155,28 @@ export interface NodeTrouble {
   readonly isAtCommit: boolean
 }
 
-export type Fault = StoreTrouble | NetworkTrouble | Outage | NodeTrouble
+/** A version of the players' profile begins: a higher cap on stakes counts from some time later. */
+export interface ProfileChange {
+  readonly kind: "profile"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly cap: number
+  readonly looserAfterMs: number
+}
+
+/** The register excludes a player for a time, or answers nobody, or slowly. */
+export interface RegisterTrouble {
+  readonly kind: "register"
+  readonly id: string
+  readonly at: number
+  readonly forMs: number
+  readonly effect: "excludes" | "is silent" | "is slow"
+  /** Whom it excludes. */
+  readonly playerId: number
+}
+
+export type Fault = StoreTrouble | NetworkTrouble | Outage | NodeTrouble | ProfileChange | RegisterTrouble
 
 export interface Plan {
   readonly seed: number
@@ -171,6 +192,8 @@ export interface Plan {
   readonly keepsAddresses: boolean
   /** Opening balance of each player, in minor units. */
   readonly opening: number
+  /** Of players under a profile with a register: the opening cap on a stake, in minor units; null where players are under no profile. */
+  readonly licence: { readonly cap: number } | null
   /** Maximum latency of a database operation in ms, each way. */
   readonly storeMs: number
   /** Average number of operations after which a fiber yields; 0: never. */
@@ -598,7 +621,7 @@ const makeFaults = (
     const chance = chanceOf(seed, "fault", number)
     const id = `f${number}`
     const at = Math.max(0, (actions.length === 0 ? 0 : chance.pick(actions).at) - chance.below(40))
-    const kind = chance.pickBy<Fault["kind"]>([
+    const kind = chance.pickBy<Exclude<Fault["kind"], (ProfileChange | RegisterTrouble)["kind"]>>([
       ["store", 5],
       ["network", 3],
       ["crash", 4],
@@ -669,12 +692,57 @@ const makeNodes = (seed: number): Plan["nodes"] => {
   })
 }
 
+/** More launches than players make otherwise, at which the register is asked. */
+const makeLaunches = (seed: number, actions: ReadonlyArray<Action>): ReadonlyArray<Action> =>
+  Array.from({ length: Math.ceil(actions.length / 10) }, (_, number) => {
+    const chance = chanceOf(seed, "licensed launch", number)
+    const { at } = chance.pick(actions)
+    const what = { kind: "launch" as const, gameId: chance.pick(games).id }
+    const playerId = chance.pick(playerIds)
+    return { id: `l${number}`, at: at + chance.below(50), playerId, what, repeats: 0, patience: 3 }
+  })
+
+const makeLicensing = (
+  seed: number,
+  actions: ReadonlyArray<Action>
+): ReadonlyArray<ProfileChange | RegisterTrouble> => {
+  const swarm = chanceOf(seed, "licensing")
+  return Array.from({ length: swarm.pick([1, 3, 6, 9]) }, (_, number) => {
+    const chance = chanceOf(seed, "licensing", number)
+    const [id, at] = [`p${number}`, Math.max(1, chance.pick(actions).at - chance.below(40))]
+    return chance.happens(0.5)
+      ? {
+        kind: "profile",
+        id,
+        at,
+        forMs: 0,
+        cap: chance.pick([20, 60, 110, 300]),
+        looserAfterMs: chance.pick([0, 3000, hour])
+      }
+      : {
+        kind: "register",
+        id,
+        at,
+        forMs: chance.pick([120, 1500, 4000, minute]),
+        effect: chance.pick(["excludes", "excludes", "is silent", "is slow"]),
+        playerId: chance.pick(playerIds)
+      }
+  })
+}
+
+/** Share of the worlds whose players are under a profile. */
+const licensed = 0.35
+
 /** Plan of a seed, of about `steps` actions; with a topology, of that one. */
 export const planOf = (seed: number, steps: number, wanted?: Topology): Plan => {
   const chance = chanceOf(seed, "plan")
   const drawn = chance.pickBy<Topology>([["one", 4], ["standby", 4], ["both", 2], ["nodes", 2]])
   const topology = wanted ?? drawn
-  const actions = makeActions(seed, steps, topology)
+  const usual = makeActions(seed, steps, topology)
+  // of a stream of its own: the other worlds stay as they are
+  const licence = chanceOf(seed, "licence")
+  const isLicensed = usual.length > 0 && licence.happens(licensed)
+  const actions = isLicensed ? [...usual, ...makeLaunches(seed, usual)] : usual
   const nodes = topology === "nodes" ? makeNodes(seed) : []
   const leaseMs = chanceOf(seed, "lease").pick([2000, 4000])
   return {
@@ -692,6 +760,7 @@ export const planOf = (seed: number, steps: number, wanted?: Topology): Plan => 
       idleMinutes: chance.pick([1, 30])
     },
     opening: chance.pick([0, 60, 400, 2000]),
+    licence: isLicensed ? { cap: licence.pick([60, 110, 300]) } : null,
     storeMs: chance.pick([2, 2, 12, 40]),
     pauseEvery: chance.pick([0, 200, 40, 8]),
     network: {
@@ -700,6 +769,9 @@ export const planOf = (seed: number, steps: number, wanted?: Topology): Plan => 
       slow: chance.pick([0, 0.1, 0.3])
     },
     actions,
-    faults: makeFaults(seed, { topology, nodes, leaseMs }, actions)
+    faults: [
+      ...makeFaults(seed, { topology, nodes, leaseMs }, usual),
+      ...(isLicensed ? makeLicensing(seed, usual) : [])
+    ]
   }
 }

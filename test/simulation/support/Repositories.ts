@@ -67,7 +67,7 @@ export const layerRepositories = (database: Database, connection: Connection) =>
           const { amount, createdAt, currency, firstApprovedBy, playerId, secondApprovedBy } = payment
           const { currency: base, withdrawalSecondApprovalAbove: secondApprovalAbove } = operator
           const approvals = { firstApprovedBy, secondApprovedBy, secondApprovalAbove }
-          return { playerId, amount, currency, base, createdAt: new Date(createdAt), ...approvals }
+          return { playerId, amount, currency, base, requestedAt: new Date(createdAt), ...approvals }
         }),
       // no operator here has rules that hold withdrawals
       isWaiting: () => read(() => false),

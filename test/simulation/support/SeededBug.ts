@@ -1,4 +1,6 @@
 /** Wrappers around the parts of a simulated service that seed a bug. */
+import type { Layer } from "effect"
+import type { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import type { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import type { Placement } from "../../../src/engine/Placement.ts"
 import type { PlayerStore } from "../../../src/store/internal/PlayerStore.ts"
@@ -12,6 +14,8 @@ export interface SeededBug {
   readonly store: (store: PlayerStore, database: Database) => PlayerStore
   readonly actors: (actors: Actors, database: Database, placement: Placement["Service"]) => Actors
   readonly port: (port: Port, database: Database) => Port
+  /** The profiles as a service knows them. */
+  readonly profiles: (profiles: Layer.Layer<ProfileBook>) => Layer.Layer<ProfileBook>
   /** Ownership as believed by a node. */
   readonly placement: (placement: Placement["Service"]) => Placement["Service"]
   /** Whether a call to another node may be sent again although it may have had its effect. */
@@ -28,6 +32,7 @@ export const noBug: SeededBug = {
   store: (store) => store,
   actors: (actors) => actors,
   port: (port) => port,
+  profiles: (profiles) => profiles,
   placement: (placement) => placement,
   isRepeatable: (isRepeatable) => isRepeatable,
   isOutdated: (isOutdated) => isOutdated,

@@ -1,10 +1,12 @@
 /** Seeded bugs that the simulator must find. Each wraps the store, the actors or the port of a correct service. */
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import type { PlayerBonus } from "../../../src/domain/state/Bonus.ts"
 import type { BonusChange, Change, Entry } from "../../../src/domain/state/Change.ts"
 import { effectiveLimits } from "../../../src/domain/state/Limits.ts"
 import type { Player } from "../../../src/domain/state/Player.ts"
 import { filterRecent } from "../../../src/domain/state/Recent.ts"
+import type { Rules } from "../../../src/domain/jurisdiction/Rules.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { StoreUnavailable } from "../../../src/engine/Failures.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
 import { isPassing } from "./Requests.ts"
@@ -465,6 +467,47 @@ const runsOutdatedCalls: SeededBug = { ...ofNodes, isOutdated: () => false }
 /** Goes by the clock of its machine, whoever sets it. */
 const trustsItsClock: SeededBug = { ...ofNodes, hasDatabaseTime: false }
 
+/** Forgets what a register said of the player as soon as it was asked. */
+const forgetsRegisterAnswers: SeededBug = altering(({ change, state }, before) => ({
+  change,
+  state: change.registerChecks.length > 0 ? { ...state, registers: before.registers } : state
+}))
+
+/** Alters the rules of a player as a service knows them. */
+const alteringRules = (makeAlter: () => (rules: Rules) => Rules): SeededBug => ({
+  ...noBug,
+  profiles: (profiles) =>
+    Layer.effect(
+      ProfileBook,
+      Effect.gen(function*() {
+        const book = yield* Effect.provide(Effect.service(ProfileBook), profiles)
+        const alter = makeAlter()
+        return {
+          ...book,
+          rulesFor: (player, now) => {
+            const rules = book.rulesFor(player, now)
+            return rules === undefined ? undefined : alter(rules)
+          }
+        }
+      })
+    )
+})
+
+/** Goes by the first version of a profile that it has heard of. */
+const keepsOldRules: SeededBug = alteringRules(() => {
+  let first: Rules | undefined
+  return (rules) => first ??= rules
+})
+
+/** Lets players in on a register's answer of any age. */
+const acceptsOldAnswers: SeededBug = alteringRules(() => (rules) => ({
+  ...rules,
+  registers: rules.registers.map(({ on, ...register }) => ({
+    ...register,
+    on: { ...on, play: { max_age: "P1Y", unavailable: "refuse" } }
+  }))
+}))
+
 /** Each bug by name. */
 export const seededBugs: { readonly [name: string]: SeededBug } = {
   "acknowledges before the commit": acknowledgesBeforeCommit,
@@ -496,5 +539,8 @@ export const seededBugs: { readonly [name: string]: SeededBug } = {
   "keeps its epoch": keepsItsEpoch,
   "sends anything again": sendsAnythingAgain,
   "runs outdated calls": runsOutdatedCalls,
-  "trusts the clock of its machine": trustsItsClock
+  "trusts the clock of its machine": trustsItsClock,
+  "forgets what a register answered": forgetsRegisterAnswers,
+  "keeps the rules of an old version": keepsOldRules,
+  "lets in on an old answer": acceptsOldAnswers
 }

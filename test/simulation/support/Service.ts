@@ -26,21 +26,25 @@ import { Payments } from "../../../src/features/payments/Payments.ts"
 import { StaffSpending } from "../../../src/office/StaffSpending.ts"
 import { Thresholds } from "../../../src/features/payments/Thresholds.ts"
 import { Ids } from "../../../src/platform/Ids.ts"
+import { layerNoCases } from "../../kit/NoCases.ts"
 import { ownWallet } from "../../kit/OwnWallet.ts"
 import { layerPersonal } from "../../kit/Personal.ts"
 import { DueAccountChanges } from "../../../src/features/players/DueAccountChanges.ts"
 import { PlayerAccounts } from "../../../src/features/players/PlayerAccounts.ts"
 import { elsewhereOf, PlayerActors } from "../../../src/store/PlayerActors.ts"
+import { ProfileBook } from "../../../src/store/ProfileBook.ts"
 import { FreeRounds } from "../../../src/features/freeRounds/FreeRounds.ts"
 import { VendorPlayers } from "../../../src/features/integrations/VendorPlayers.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import type { Connection, Database } from "./Database.ts"
 import { layerCatalogues, layerNames, operatorById, providerById, refs } from "./Fixture.ts"
-import type { ServicePlan } from "./Plan.ts"
+import { layerProfiles, layerRegisters } from "./Licence.ts"
+import type { Plan } from "./Plan.ts"
 import type { SeededBug } from "./SeededBug.ts"
 import type { Answer, OperatorRequest, ProviderRequest, Request, StaffRequest } from "./Requests.ts"
 import { layerNoStatements, layerRepositories } from "./Repositories.ts"
+import type { Machine } from "./World.ts"
 
 /** Ids in blocks, from the database; unused ids of a block are lost in a crash. */
 const layerIds = (database: Database) => Layer.sync(Ids, () => Ids.ofBlocks((size) => database.takeIds(size)))
@@ -55,7 +59,8 @@ const layerNoProfiles = Layer.merge(Layer.mock(VendorPlayers)({}), Layer.mock(Fr
 export const layerService = (
   database: Database,
   connection: Connection,
-  plan: ServicePlan,
+  machine: Machine,
+  plan: Plan,
   bug: SeededBug,
   placed: Layer.Layer<Placement | Forwarder>
 ) => {
@@ -63,7 +68,9 @@ export const layerService = (
   const actors = Layer.effect(
     PlayerActors,
     Effect.gen(function*() {
-      const context = yield* Layer.build(Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan)))
+      const context = yield* Layer.build(
+        Layer.fresh(PlayerActors.layerOver(Effect.succeed(store), plan.service, Effect.service(ProfileBook)))
+      )
       const fork = Effect.runForkWith(yield* Effect.context<never>())
       const real = Context.get(context, PlayerActors)
       const actors = bug.actors(real, database, yield* Placement)
@@ -85,9 +92,10 @@ export const layerService = (
     PlayerAccounts.layer,
     DueAccountChanges.layerWithoutRepository
   ).pipe(
+    Layer.provide(layerRegisters(plan, machine)),
     Layer.provideMerge(Layer.mergeAll(actors, RemoteCommands.layer, Idempotency.layerWithoutRepository)),
     Layer.provideMerge(placed),
-    Layer.provide([Thresholds.layer, StaffSpending.layer]),
+    Layer.provide([Thresholds.layer, StaffSpending.layer, layerNoCases, bug.profiles(layerProfiles(plan, machine))]),
     Layer.provide([layerIds(database), layerCatalogues, layerNames]),
     Layer.provide([layerRepositories(database, connection), layerNoStatements, layerPersonal])
   )

@@ -5,6 +5,7 @@ import { type Committed, Database } from "./Database.ts"
 import { playersAt, promos } from "./Fixture.ts"
 import type { Violation } from "./Books.ts"
 import { check } from "./Invariants.ts"
+import { openingRules } from "./Licence.ts"
 import { type Delivery, Network } from "./Network.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
 import { noBug, type SeededBug } from "./SeededBug.ts"
@@ -35,7 +36,7 @@ export const simulate = (plan: Plan, bug: SeededBug = noBug): Outcome => {
   const clientMachine = new Machine(world, "clients", 100, plan.seed, 0)
   const troubles = plan.faults.filter((fault): fault is StoreTrouble => fault.kind === "store")
     .map((trouble) => ({ ...trouble, at: plan.beginning + trouble.at }))
-  const beginning = playersAt(plan.beginning, plan.opening)
+  const beginning = playersAt(plan.beginning, plan.opening, openingRules(plan))
   const database = new Database(world, plan, beginning, troubles)
   for (const { id, maxRedemptions } of promos) database.memory.limitPromo(id, maxRedemptions)
   const cluster = new Cluster(world, plan, database, bug)

@@ -12,8 +12,8 @@ import { codeOf } from "../../kit/StaffBrowser.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of alerts", (it) => {
-  it.effect("takes an alert from the list to its end, with the withdrawals that it stops", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the alerts page", (it) => {
+  it.effect("handles an alert from the list to its closing, with the withdrawals it holds", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { alert, player } = yield* raisedAlert(casino)
@@ -81,7 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("is worked by keyboard alone, and a mistaken assignment is taken back", () =>
+  it.effect("works by keyboard alone, and undoes a mistaken assignment", () =>
     Effect.gen(function*() {
       const { alert } = yield* raisedAlert(yield* SharedCasino)
       const officer = yield* signedInFully({ role: "compliance" })
@@ -128,7 +128,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepStrictEqual(dataOf(yield* staffCall("GET", `/backoffice/v1/alerts/${alert}`)).notes[0].note, "On it")
     }).pipe(Effect.scoped))
 
-  it.effect("shows the rules of an operator, and says what a change of one takes", () =>
+  it.effect("shows an operator's rules, and asks for a second factor to change one", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       const officer = yield* signedIn({ role: "compliance" })
@@ -167,7 +167,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(rules.find(({ rule }) => rule === "large_deposit"), { threshold: 75_050 })
     }).pipe(Effect.scoped))
 
-  it.effect("is handed to another person, and to who decides", () =>
+  it.effect("assigns an alert to another person, and escalates it", () =>
     Effect.gen(function*() {
       const { alert } = yield* raisedAlert(yield* SharedCasino)
       const officer = yield* signedInFully({ role: "compliance" })

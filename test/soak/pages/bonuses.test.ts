@@ -31,7 +31,7 @@ const stored = Effect.fnUntraced(function*(path: string, name: string) {
 })
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of bonuses and promo codes", (it) => {
-  it.effect("read terms in words while they are written, in the operator's currency, and save what was read", () =>
+  it.effect("show the terms in words while they are entered, in the operator's currency, and save them", () =>
     Effect.gen(function*() {
       const { slots } = yield* SharedCasino
       const slug = fresh("kyoto-")
@@ -67,7 +67,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("show whom a bonus was granted to and what it may cost, until the grant is cancelled", () =>
+  it.effect("show a bonus's grants and its remaining cost, until the grant is cancelled", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ name: fresh("Ten ") })
@@ -99,7 +99,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("ask by keyboard for an end of a code that is money at once, switch it off, and take that back", () =>
+  it.effect("add a code by keyboard, with a required maximum for a cash bonus, disable it, and undo that", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const cash = yield* house.newBonus({ name: fresh("Cash "), type: "cash", wagering_multiplier: 0 })
@@ -151,7 +151,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(yield* stored("/promo-codes", code), { active: true })
     }).pipe(Effect.scoped))
 
-  it.effect("change the terms for grants from then on, and take a bonus from the offer", () =>
+  it.effect("change the terms for later grants only, and disable a bonus", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ name: fresh("Changing ") })

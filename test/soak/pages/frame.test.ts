@@ -25,7 +25,7 @@ const copyOf = (page: Page, selector: string): Promise<string> =>
     return clipboardData.getData("text/plain")
   })()`)
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the frame of the pages", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the frame around the pages", (it) => {
   it.effect("finds a player, a round and a payment by id, by keyboard alone", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
@@ -65,7 +65,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("copies amounts in the units of the page and moments in UTC, alone and in a table", () =>
+  it.effect("copies amounts in the page's units and times in UTC, single cells and whole tables", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(123_456)
@@ -84,7 +84,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       })
     }).pipe(Effect.scoped))
 
-  it.effect("shows times in the chosen zone and pages in the chosen colours, and keeps both", () =>
+  it.effect("shows times in the chosen time zone and pages in the chosen colours, and remembers both", () =>
     Effect.gen(function*() {
       const { cookie, name } = yield* signedIn()
       const browser = yield* Browser
@@ -114,7 +114,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("says at once that there is no network, keeps the form, and sends nothing when it is back", () =>
+  it.effect("reports a missing network at once, keeps the form, and sends nothing when the network is back", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
@@ -146,7 +146,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assert.lengthOf(sent, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("asks before a filled form is dropped by Escape or a click beside it, and not when it is empty", () =>
+  it.effect("asks before Escape or a click outside discards a filled form, and not for an empty one", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })
@@ -176,7 +176,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       })
     }).pipe(Effect.scoped))
 
-  it.effect("closes a secret by its button alone, asks while it is not copied, and saves it with its key as a file", () =>
+  it.effect("closes a new secret only by its button, asks while it is not copied, and saves it with its key as a file", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedInFully()
@@ -209,7 +209,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       })
     }).pipe(Effect.scoped))
 
-  it.effect("has a page for an address that no page has", () =>
+  it.effect("shows a page-not-found page for an unknown URL", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })

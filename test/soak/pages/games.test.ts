@@ -10,8 +10,8 @@ import { act, done } from "../../kit/PageSteps.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of games", (it) => {
-  it.effect("finds games by a part of the name and by provider, with the filters in the address", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the games page", (it) => {
+  it.effect("finds games by a part of the name and by provider, with the filters in the URL", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const browser = yield* Browser
@@ -32,7 +32,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("switches a game off for the operator, and takes that back", () =>
+  it.effect("disables a game for the operator, and undoes that", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedIn()
@@ -52,7 +52,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.strictEqual(yield* status, 200)
     }).pipe(Effect.scoped))
 
-  it.effect("adds a game by keyboard alone, says which id is taken, and forgets a return that is emptied", () =>
+  it.effect("adds a game by keyboard alone, reports an id that is taken, and clears a return to player that is emptied", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const name = fresh("Comet ")
@@ -97,7 +97,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(changed, { external_id: "slots-2", rtp: null })
     }).pipe(Effect.scoped))
 
-  it.effect("offers support nothing to change", () =>
+  it.effect("offers no changes to the role support", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedIn({ role: "support" })

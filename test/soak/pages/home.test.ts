@@ -14,8 +14,8 @@ const layerPages = Browser.layer.pipe(
   Layer.provideMerge(Browser.layerBuilt)
 )
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the first page", (it) => {
-  it.effect("moves with a deposit, a bet and a withdrawal, without being loaded again, and leads to the queue", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the home page", (it) => {
+  it.effect("updates with a deposit, a bet and a withdrawal without being loaded again, and links to the queue", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       const { cookie } = yield* signedIn()
@@ -55,7 +55,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
     }).pipe(Effect.scoped))
 
   // Goal: what waits is one number, wherever it stands. Method: the count of the navigation against the rows of the list that it leads to.
-  it.effect("counts in the navigation what the list that it leads to has", () =>
+  it.effect("counts in the navigation as many items as the linked list has", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()
@@ -81,7 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
     }).pipe(Effect.scoped))
 
   // Goal: who has several operators sees how each one stands today, and its report at a click. Method: two that won different amounts.
-  it.effect("shows what each of several operators won today, and leads to its report", () =>
+  it.effect("shows today's GGR of each of several operators, with a link to its report", () =>
     Effect.gen(function*() {
       const casinos = [yield* openCasino({ name: "Alta" }), yield* openCasino({ name: "Brera" })]
       for (const [index, casino] of casinos.entries()) dataOf(yield* (yield* casino.sit(10_000)).bet(1000 + index))
@@ -98,7 +98,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the firs
       assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
-  it.effect("names a webhook that fails, and leads to its deliveries", () =>
+  it.effect("names a failing webhook, with a link to its deliveries", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const casino = yield* openCasino()

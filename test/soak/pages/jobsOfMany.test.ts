@@ -52,7 +52,7 @@ const openMany = async (page: Page, name: string) => {
 }
 
 layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions on many rows", (it) => {
-  it.effect("pay out what is approved, leave out what is not, and say what somebody else has moved", () =>
+  it.effect("pay approved withdrawals, skip others, and report those that somebody else has moved meanwhile", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const held = yield* Effect.forEach([100, 200, 300, 400], (amount) => heldWithdrawal(casino, amount))
@@ -80,7 +80,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions 
       assert.deepStrictEqual(statuses.map(({ status }) => status), ["paid", "rejected", "paid", "new"])
     }).pipe(Effect.scoped))
 
-  it.effect("reject what waits with one reason: the players have their money back", () =>
+  it.effect("reject waiting withdrawals with one reason, and return the money to the players", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const [one, other] = [yield* heldWithdrawal(casino, 100), yield* heldWithdrawal(casino, 250)]
@@ -115,7 +115,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions 
       }
     }).pipe(Effect.scoped))
 
-  it.effect("claim alerts that are nobody's, and close them with one reason", () =>
+  it.effect("assign unassigned alerts to oneself, and close them with one reason", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const officer = yield* signedInFully({ role: "compliance" })
@@ -152,7 +152,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions 
       for (const id of [own, ...open]) assert.strictEqual((yield* staff("GET", `/alerts/${id}`)).status, "closed")
     }).pipe(Effect.scoped))
 
-  it.effect("retry deliveries that were given up and that are between two attempts, and no other", () =>
+  it.effect("retry deliveries that failed or wait for their next attempt, and no others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { flush } = yield* WebhookSender
@@ -186,7 +186,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions 
       yield* sink.arrived(before + 2)
     }).pipe(Effect.scoped))
 
-  it.effect("switch promo codes off and on again, those alone that are not so already", () =>
+  it.effect("disable and enable promo codes, except those already in that state", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: bonus } = yield* casino.newBonus()

@@ -21,8 +21,8 @@ const find = async (page: Page, username: string): Promise<void> => {
   await page.getByRole("heading", { level: 1, name: username, exact: true }).waitFor()
 }
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("jobs of a player's page", (it) => {
-  it.effect("a self-exclusion by phone takes four clicks, says its end before, and shows on every tab after", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("tasks on a player's page", (it) => {
+  it.effect("a self-exclusion by phone takes four clicks, shows its end beforehand, and then appears on every tab", () =>
     Effect.gen(function*() {
       const { id, player: { username } } = yield* (yield* openCasino()).sit(5000)
       const { cookie } = yield* signedIn({ role: "support" })
@@ -68,7 +68,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("jobs of 
       assertNone([...(yield* violationsOn(page)), ...browser.problems()])
     }).pipe(Effect.scoped))
 
-  it.effect("a bonus is granted and explained in four clicks, in the figures of the grant", () =>
+  it.effect("a bonus is granted and explained in four clicks, with the amounts of the grant", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({

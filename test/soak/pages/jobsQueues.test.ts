@@ -16,8 +16,8 @@ const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.pr
 
 const several = 20
 
-layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs of the queues", (it) => {
-  it.effect("approve 20 withdrawals, each looked at, in 25 clicks at most on one page", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("tasks on the queues", (it) => {
+  it.effect("20 withdrawals are inspected and approved in at most 25 clicks on one page", () =>
     Effect.gen(function*() {
       const clerk = yield* signedInFully({ role: "payments" })
       const casino = yield* openCasino()
@@ -63,7 +63,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs
       )
     }).pipe(Effect.scoped))
 
-  it.effect("leave out of an approval what an alert holds and what is past this step, and say so before and after", () =>
+  it.effect("an approval of several leaves out withdrawals held by an alert or already approved, and says so before and after", () =>
     Effect.gen(function*() {
       const clerk = yield* signedInFully({ role: "payments" })
       const casino = yield* openCasino()
@@ -100,7 +100,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs
       })
     }).pipe(Effect.scoped))
 
-  it.effect("judge an alert by its evidence in 4 clicks at most on one page", () =>
+  it.effect("an alert is judged by its evidence in at most 4 clicks on one page", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { alert, player } = yield* raisedAlert(casino)
@@ -140,7 +140,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("the jobs
       assert.strictEqual((yield* staff("GET", `/alerts/${alert}`)).status, "closed")
     }).pipe(Effect.scoped))
 
-  it.effect("filter a queue of 5,000 withdrawals and approve 200 of them, with few rows drawn and no part read twice", () =>
+  it.effect("a queue of 5,000 withdrawals is filtered and 200 approved, with few rows rendered and no page read twice", () =>
     Effect.gen(function*() {
       const clerk = yield* signedInFully({ role: "payments" })
       const casino = yield* openCasino()

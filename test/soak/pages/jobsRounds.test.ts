@@ -29,7 +29,7 @@ const evening = Effect.gen(function*() {
   return { casino, seat, paid, waiting, taken }
 })
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day's work with rounds", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("support tasks with rounds", (it) => {
   it.effect("\"my win of 21:40 on Golden Reels is missing\" takes four clicks, and says that no win came", () =>
     Effect.gen(function*() {
       const { paid, seat, taken, waiting } = yield* evening
@@ -111,7 +111,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("a message is reached from its round, from an entry of the ledger and from the provider's last calls", () =>
+  it.effect("a message is reached from its round, from a ledger entry and from the provider's last calls", () =>
     Effect.gen(function*() {
       const { casino, paid, seat, taken } = yield* evening
       const win = fresh("late-win-")
@@ -143,7 +143,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day'
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("a list is filtered by a game's name, by a message alone, and by the ranges that people name", () =>
+  it.effect("a list is filtered by a game's name, by a message id alone, and by named ranges such as today", () =>
     Effect.gen(function*() {
       const { casino, paid, seat, taken, waiting } = yield* evening
       const now = dataOf(yield* seat.bet(100)).transaction_id

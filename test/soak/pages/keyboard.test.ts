@@ -6,7 +6,7 @@ import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
 import { dataOf, openCasino } from "../../kit/Casino.ts"
 
 // Goal: a person without a mouse never loses the place: what is pressed may disappear, the focus does not. Method: keys alone; after each the element that
-// has the focus. That all is reached by Tab and dialogs give the focus back is in `every.test.ts`.
+// has the focus. That all is reached by Tab is in `every.test.ts`, that dialogs give the focus back in `sizes.test.ts`.
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
@@ -18,8 +18,8 @@ const enter = async (page: Page): Promise<void> => {
   await timersDone(page)
 }
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("by keys alone", (it) => {
-  it.effect("a filter that is taken away leaves the focus at the others", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages by keyboard alone", (it) => {
+  it.effect("removing a filter moves the focus to the remaining ones", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(5000)
@@ -42,7 +42,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("by keys 
       assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
-  it.effect("rows are marked, the dialog of their action is left, and nothing is marked again", () =>
+  it.effect("after leaving a bulk dialog and clearing the selection, the focus is on the list's bar", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(9000)
@@ -70,7 +70,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("by keys 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("the button that loads the last rows gives the focus to the first of them", () =>
+  it.effect("the button that loads the last rows moves the focus to the first of them", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()
@@ -87,7 +87,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("by keys 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("a question before input is dropped gives the focus back to the field", () =>
+  it.effect("the question before input is discarded returns the focus to the field", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
@@ -105,7 +105,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("by keys 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("the way through details ends at the last row with the focus on its button", () =>
+  it.effect("paging through details to the last row keeps the focus on the button, and Escape returns it to the row", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(9000)

@@ -32,7 +32,7 @@ const played = Effect.gen(function*() {
 layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
   "the pages of the ledger and of rounds",
   (it) => {
-    it.effect("filter entries, and lead from one to its round with all its messages in order", () =>
+    it.effect("filter entries, and link from an entry to its round with all messages in order", () =>
       Effect.gen(function*() {
         const { round, seat, second } = yield* played
         const { cookie } = yield* signedIn()
@@ -71,7 +71,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
         assertNone(browser.problems())
       }).pipe(Effect.scoped))
 
-    it.effect("filter amounts in the currency of the list, and by none that is no amount of it", () =>
+    it.effect("filter amounts in the list's currency, and ignore text that is no amount", () =>
       Effect.gen(function*() {
         const { seat } = yield* played
         yield* made("/operators", { slug: fresh("osaka-"), name: "Osaka", currency: "JPY" })
@@ -145,7 +145,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
         })
       }).pipe(Effect.scoped))
 
-    it.effect("find a round by a provider's message, by keyboard alone", () =>
+    it.effect("find a round by a provider's message id, by keyboard alone", () =>
       Effect.gen(function*() {
         const { bet, casino, round, seat } = yield* played
         const { cookie } = yield* signedIn()

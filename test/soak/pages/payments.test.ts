@@ -12,8 +12,8 @@ import { codeOf } from "../../kit/StaffBrowser.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of payments", (it) => {
-  it.effect("takes two people to approve a withdrawal, and asks the first one for the second factor", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the payments page", (it) => {
+  it.effect("needs two people to approve a withdrawal, and asks the first one for the second factor", () =>
     Effect.gen(function*() {
       const browser = yield* Browser
       // accounts newer than a request may not approve it
@@ -73,7 +73,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("rejects a withdrawal by keyboard alone: the player has the money back; support may only look", () =>
+  it.effect("rejects a withdrawal by keyboard alone and returns the money; the role support may only look", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)
@@ -125,7 +125,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepInclude(yield* staff("GET", `/payments/${payment}`), { reject_reason: "Another account's card" })
     }).pipe(Effect.scoped))
 
-  it.effect("hands the focus of a withdrawal that leaves the list to the next one, then to the heading", () =>
+  it.effect("moves the focus from a withdrawal that leaves the list to the next one, then to the heading", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { payment: older } = yield* heldWithdrawal(casino, 400)
@@ -145,7 +145,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("cancels a withdrawal, and takes a paid deposit back once its number was typed", () =>
+  it.effect("cancels a withdrawal, and charges back a paid deposit once its number was typed", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)
@@ -168,7 +168,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepStrictEqual(yield* casino.balances(player), [0, 0])
     }).pipe(Effect.scoped))
 
-  it.effect("posts a correction that another person approves, and none that is rejected", () =>
+  it.effect("posts a correction that another person approves, and not one that is rejected", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id } = yield* casino.register()
@@ -196,7 +196,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepStrictEqual(yield* casino.balances(id), [900, 0])
     }).pipe(Effect.scoped))
 
-  it.effect("adds a way to pay with bounds in the operator's currency, and takes it from the offer", () =>
+  it.effect("adds a payment method with limits in the operator's currency, and disables it", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       const page = yield* (yield* Browser).open({ cookie: (yield* signedInFully({ role: "payments" })).cookie })

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { wallTime } from "../../../src/domain/ZonedTime.ts"
 import { ProviderProtocols } from "../../../src/features/integrations/ProviderSettings.ts"
 import { layerBothServers } from "../../kit/Backoffice.ts"
-import { dataOf, fresh, made, openCasino, staff } from "../../kit/Casino.ts"
+import { casinoUnder, dataOf, fresh, made, openCasino, staff } from "../../kit/Casino.ts"
 import { assertNone, Browser, chooseOption, signedIn, signedInFully, tabTo } from "../../kit/Browser.ts"
 import { playerWithLostSeeds } from "../../kit/commands/Secrets.ts"
 import { fakeProtocol, makeFakeVendor } from "../../kit/FakeVendor.ts"
@@ -43,8 +43,8 @@ const dialogOf = async (page: Page, name: string) => {
   return dialog
 }
 
-layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the pages of players", (it) => {
-  it.effect("find a player as one types, by status, and again by the address", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the players pages", (it) => {
+  it.effect("find a player while typing, by status, and again from the URL", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const [wanted, other] = [yield* casino.register(), yield* casino.register()]
@@ -79,7 +79,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
     }).pipe(Effect.scoped))
 
   // Goal: support jumps to a minute on any tab of the player. Method: a note of now, jumped to and missed by a day, and the filter on each tab.
-  it.effect("show the lists of a player around a time that is typed, and name who wrote what", () =>
+  it.effect("show a player's lists around a typed time, and name the author of a note", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id, username } = yield* casino.register()
@@ -107,7 +107,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("lock an account with a reason, and take it back; a note stands with the player", () =>
+  it.effect("lock an account with a reason, and undo that; a note stays with the player", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const player = yield* casino.register()
@@ -216,7 +216,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, "cancelled"])
     }).pipe(Effect.scoped))
 
-  it.effect("decide on KYC, restrict and sign out a player, as the operator and the game then meet it", () =>
+  it.effect("decide on KYC, restrict and sign out a player, with effect on operator and game", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id, player: { username }, ...seat } = yield* casino.sit(5000)
@@ -265,7 +265,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.strictEqual((yield* seat.bet(100)).code, "INVALID_SESSION")
     }).pipe(Effect.scoped))
 
-  it.effect("retire the seeds that no key opens, after the username was typed", () =>
+  it.effect("retire seeds that cannot be decrypted, after the username was typed", () =>
     Effect.gen(function*() {
       const { hashes, player } = yield* playerWithLostSeeds(yield* openCasino())
       const { username } = yield* staff("GET", `/players/${player}`)
@@ -283,7 +283,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.deepStrictEqual(line.after.lost, [...hashes])
     }).pipe(Effect.scoped))
 
-  it.effect("issue free rounds at a vendor, and take them back there", () =>
+  it.effect("issue free rounds at a vendor, and cancel them there", () =>
     Effect.gen(function*() {
       const vendor = yield* makeFakeVendor
       const slug = fresh("vendor-")
@@ -311,7 +311,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.deepStrictEqual(vendor.asked.map(({ path }) => path), ["/free-rounds", "/free-rounds/cancel"])
     }).pipe(Effect.scoped))
 
-  it.effect("offer support neither money nor KYC, alerts or the audit log", () =>
+  it.effect("offer the role support neither money nor KYC, alerts or the audit log", () =>
     Effect.gen(function*() {
       const player = yield* (yield* openCasino()).register()
       const { cookie } = yield* signedIn({ role: "support" })
@@ -355,7 +355,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.notStrictEqual((yield* staff("GET", `/players/${player.id}`)).status, "active")
     }).pipe(Effect.scoped))
 
-  it.effect("lower a limit at once and raise it after the cooling-off, as said before it is sent", () =>
+  it.effect("lower a limit at once and raise it after the cooling-off, as announced before sending", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ cooling_off_hours: 48 })
       const { id, username } = yield* casino.register()
@@ -393,7 +393,134 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       assert.deepStrictEqual(yield* limits, [10_000, [25_000]])
     }).pipe(Effect.scoped))
 
-  it.effect("fold play to a line that opens its entries, and name the game in the ledger", () =>
+  // Goal: support keeps a consent given by phone, and hands out a statement. Method: the form on the overview; the page to print in its own tab, as the
+  // API then has both.
+  it.effect("record a consent given by phone, and print a statement of chosen days", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id, username } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 12_345), 201)
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, username)
+        const consent = await dialogOf(page, "Change a consent")
+        await choose(page, "Channel", "sms", consent)
+        await consent.getByRole("switch", { name: "Granted" }).press("Space")
+        await consent.getByLabel("Reason").fill("Asked on the phone")
+        await consent.getByRole("button", { name: "Change a consent" }).click()
+        await consent.waitFor({ state: "hidden" })
+        const row = page.getByRole("table", { name: "Consents" }).getByRole("row").filter({ hasText: /sms/i })
+        await row.getByText("yes", { exact: true }).waitFor()
+
+        await page.getByRole("tab", { name: "Ledger" }).click()
+        const today = new Date().toISOString().slice(0, 10)
+        await page.getByLabel("First day (UTC)").fill(today)
+        await page.getByLabel("Last day (UTC)").fill(today)
+        const opened = page.context().waitForEvent("page")
+        await page.getByRole("link", { name: "Page to print" }).click()
+        const statement = await opened
+        await statement.getByRole("heading", { level: 1, name: "Statement" }).waitFor()
+        await statement.getByRole("cell", { name: "123.45" }).first().waitFor()
+        await statement.close()
+        await page.getByLabel("Last day (UTC)").fill("2020-01-01")
+        await page.getByText("The last day is before the first.").waitFor()
+      })
+      assert.isTrue(dataOf(yield* casino.get(`/players/${id}`)).marketing.sms)
+    }))
+
+  // Goal: what staff read before they exclude or raise is what the player's jurisdiction says. Method: a player under rules whose raises wait
+  // longer than the operator's, and whose exclusions end on request.
+  it.effect("offer the exclusion periods of the player's jurisdiction, and announce its waiting times before sending", () =>
+    Effect.gen(function*() {
+      const { breaks, limits: { raise } } = yield* staff("GET", "/profiles/de").pipe(
+        Effect.map(({ document }) => document)
+      )
+      const limits = { raise: { ...raise, confirm: true } }
+      const casino = yield* casinoUnder({ name: "Germania", breaks, limits }, { cooling_off_hours: 48 })
+      const { id, username } = yield* casino.register()
+      dataOf(yield* casino.limit(id, { max_daily_bet: 10_000 }))
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, username)
+        const limit = await dialogOf(page, "Set limit")
+        await limit.getByLabel("Limit", { exact: true }).selectOption("Daily bet")
+        await limit.getByLabel(/^Amount/).fill("250")
+        await limit.getByText(
+          /^Now €100\.00; €250\.00 only from .+, after the 7 days that the rules of Germania let a raise wait\. The player has to confirm it then, within 7 days; else it lapses\.$/
+        )
+          .waitFor()
+        await limit.getByLabel("Reason").fill("Asked on the phone")
+        await limit.getByRole("button", { name: "Set limit" }).click()
+        await limit.waitFor({ state: "hidden" })
+
+        await page.getByRole("tab", { name: "Limits" }).click()
+        await page.getByRole("row").filter({ hasText: "Daily bet" }).getByText(
+          /^to €250\.00, .+, once the player confirms it$/
+        )
+          .waitFor()
+
+        const exclude = await dialogOf(page, "Exclude")
+        assert.deepStrictEqual(await exclude.getByRole("radiogroup").locator("label").allTextContents(), [
+          "24 hours",
+          "3 months",
+          "6 months",
+          "12 months",
+          "Without an end",
+          "Until a date"
+        ])
+        const choose = (name: string) => exclude.getByRole("radio", { name }).check()
+        await choose("24 hours")
+        await exclude.getByText(/^Excluded until .+ It cannot be shortened/).waitFor()
+        await choose("3 months")
+        await exclude.getByText(
+          /^Excluded until .+, and after that until the player asks to return, and plays again 7 days later\. It cannot be shortened/
+        ).waitFor()
+        await choose("Without an end")
+        await exclude.getByText(
+          /^Excluded without an end\. The player may ask to return from .+ on, and plays again 7 days later\. It cannot/
+        ).waitFor()
+        await exclude.getByLabel("Reason").fill("Rang at noon")
+        await exclude.getByLabel(/^Type /).fill(username)
+        await exclude.getByRole("button", { name: "Exclude" }).click()
+        await exclude.waitFor({ state: "hidden" })
+        // nothing is longer
+        await page.getByRole("note", { name: "Standing" }).waitFor()
+        assert.strictEqual(await page.getByRole("button", { name: "Prolong exclusion" }).count(), 0)
+      })
+      const { pending_changes: [pending], self_exclusion: exclusion } = yield* staff("GET", `/players/${id}/limits`)
+      assert.deepInclude(exclusion, { type: "self_exclusion", until: null, ends: "on_request", source: "staff" })
+      assert.isAbove(Date.parse(pending.effective_at), (yield* Clock.currentTimeMillis) + 6 * 86_400_000)
+    }).pipe(Effect.scoped))
+
+  it.effect("ask for the scope of an exclusion where the rules leave it to the player", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino({ profiles: ["mt"], default_profile: "mt" })
+      const { id, username } = yield* casino.register()
+      const { cookie } = yield* signedIn({ role: "support" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await openAt(page, `/players/${id}`, username)
+        const exclude = await dialogOf(page, "Exclude")
+        const where = exclude.getByRole("combobox", { name: "Where it holds" })
+        await exclude.getByRole("radio", { name: "24 hours" }).check()
+        await exclude.getByText(/^Excluded until /).waitFor()
+        assert.strictEqual(await where.count(), 0, "a time-out holds at the operator")
+        await exclude.getByRole("radio", { name: "6 months" }).check()
+        await where.waitFor()
+        await choose(page, "Where it holds", "At all operators of the licensee", exclude)
+        await exclude.getByLabel("Reason").fill("Wrote a letter")
+        await exclude.getByLabel(/^Type .* to confirm$/).fill(username)
+        await exclude.getByRole("button", { name: "Exclude" }).click()
+        await exclude.waitFor({ state: "hidden" })
+      })
+      const [line] = yield* staff("GET", `/audit?player=${id}&action=player.exclude`)
+      assert.deepInclude(line, { reason: "Wrote a letter" })
+      assert.include(JSON.stringify(line.after), "licensee")
+    }).pipe(Effect.scoped))
+
+  it.effect("fold play into one line that opens its entries, and name the game in the ledger", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id, player: { username }, ...seat } = yield* casino.sit(5000)
@@ -416,7 +543,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("scroll 100,000 entries to the last one, with few of them drawn and few elements in the page", () =>
+  it.effect("scroll 100,000 entries to the last one, with few rows rendered", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()

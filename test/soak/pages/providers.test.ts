@@ -34,7 +34,7 @@ const walletAnswers = (key: string, secret: string) =>
   )
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of providers", (it) => {
-  it.effect("add one by keyboard with the settings of its protocol, and never show the secret ones again", () =>
+  it.effect("add a provider by keyboard with its protocol's settings, and never show the secret ones again", () =>
     Effect.gen(function*() {
       const slug = fresh("aviate-")
       const token = "a token of the vendor"
@@ -99,7 +99,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("give a new secret once its slug was typed, show it once, and the wallet takes it alone", () =>
+  it.effect("create a new secret once the slug was typed, show it once, and the wallet accepts only the new one", () =>
     Effect.gen(function*() {
       const { studio } = yield* openCasino()
       const { cookie } = yield* signedInFully()
@@ -125,7 +125,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("read the vendor's catalogue, and say of a day what the vendor has alone", () =>
+  it.effect("read a vendor's catalogue, and list a day's transactions that only the vendor has", () =>
     Effect.gen(function*() {
       const vendor = yield* makeFakeVendor
       const slug = fresh("vendor-")
@@ -166,7 +166,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("take all games of a provider from the offer, and put them back", () =>
+  it.effect("disable a provider with all its games, and undo that", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedInFully()

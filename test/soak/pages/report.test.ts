@@ -81,8 +81,8 @@ const plainOf = (text = ""): string =>
 
 const range = "from=2026-11-19&to=2026-11-22"
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR report", (it) => {
-  it.effect("adds up in figures, chart, tables and CSV", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR report page", (it) => {
+  it.effect("shows consistent sums in figures, chart, tables and CSV", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casino = yield* playedTwoDays
@@ -115,7 +115,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
     ))
 
   // Goal: the file of everything is what the page shows. Method: each table's cells against the lines of its section, in minor units.
-  it.effect("has one file of every figure in its tables", () =>
+  it.effect("has one file with every figure of its tables", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casino = yield* playedTwoDays
@@ -169,7 +169,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
       }).pipe(Effect.scoped)
     ))
 
-  it.effect("shows another figure and another range by keyboard alone, and keeps them in the address", () =>
+  it.effect("shows another figure by keyboard alone, and keeps figure and range in the URL", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casino = yield* playedTwoDays
@@ -190,7 +190,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
       }).pipe(Effect.scoped)
     ))
 
-  it.effect("is drawn where the browser names a language that is none", () =>
+  it.effect("is drawn when the browser's language tag is invalid", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casino = yield* playedTwoDays

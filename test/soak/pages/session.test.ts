@@ -81,7 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("works by keyboard alone, to the page that was asked for", () =>
+  it.effect("works by keyboard alone, to the page that was requested", () =>
     Effect.gen(function*() {
       const { name, password } = yield* signedIn()
       const page = yield* (yield* Browser).open()
@@ -97,7 +97,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("works by a link once", () =>
+  it.effect("works by a sign-in link once", () =>
     Effect.gen(function*() {
       const { id, name } = yield* signedIn()
       const { cookie, name: present } = yield* signedIn()
@@ -119,7 +119,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("happens again in the middle of a form, which keeps what was typed and is saved", () =>
+  it.effect("is repeated within a form after the session ended; the form keeps its input and is saved", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { cookie, id, password } = yield* signedIn()
@@ -148,7 +148,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       assert.deepStrictEqual(yield* sql`SELECT count(*)::int AS n FROM operators WHERE slug = ${slug}`, [{ n: 1 }])
     }).pipe(Effect.scoped))
 
-  it.effect("ends by hand in one other browser, and in all others with a new password", () =>
+  it.effect("ends one other session on request, and all others with a new password", () =>
     Effect.gen(function*() {
       const { cookie, name, password } = yield* signedIn()
       const elsewhere = Effect.map(signIn({ name, password }), (answer) => inSession(cookieOf(answer)))
@@ -177,7 +177,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("ends everywhere at once", () =>
+  it.effect("ends in all browsers by Sign out everywhere", () =>
     Effect.gen(function*() {
       const { cookie, name, password } = yield* signedIn()
       const browser = yield* Browser
@@ -196,7 +196,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("shows who is bound to an operator nothing of another", () =>
+  it.effect("shows staff bound to one operator nothing of another", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* openCasino(), yield* openCasino()]
       const [own, others] = [yield* one.sit(), yield* two.sit()]
@@ -222,7 +222,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("takes the second factor again before authority changes, and goes on with what was asked", () =>
+  it.effect("asks for the second factor again before authority changes, and then completes the change", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const account = yield* signedInFully()
@@ -245,7 +245,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
     }).pipe(Effect.scoped))
 
   // last, because the end of its server counts as the end of the service
-  it.effect("works through an identity provider, to the page that was asked for", () =>
+  it.effect("works through an identity provider, to the page that was requested", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider
       yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { layerCasinos, SharedCasino } from "../../kit/Backoffice.ts"
 import { operatorWith } from "../../kit/HttpCalls.ts"
 import { fresh, openCasino, staff, staffCall } from "../../kit/Casino.ts"
@@ -74,6 +74,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const dialog = page.getByRole("dialog", { name: "Change account" })
         await dialog.getByLabel("Role").click()
         await page.getByRole("option", { name: "payments" }).click()
+        await dialog.getByLabel(/^Daily budget/).fill("250.50")
         await dialog.getByRole("button", { name: "Change account" }).click()
         await page.getByRole("row").filter({ hasText: clerk.name }).getByText("payments").waitFor()
 
@@ -84,10 +85,11 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         const role = line.getByRole("row").filter({ hasText: "role" })
         assert.strictEqual(await role.textContent(), "role (changed)\"support\"\"payments\"")
       })
+      assert.strictEqual((yield* rowOf("/staff", clerk.id)).daily_budget, 25_050)
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("walk the audit log by keyboard, and filter it by what it is about", () =>
+  it.effect("show the audit log and filter it by action, by keyboard", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })
@@ -111,7 +113,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("revoke a key only when its name is typed, and say so in the table", () =>
+  it.effect("revoke a key only when its name is typed, and show it revoked in the table", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -166,7 +168,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("change what an operator takes two people for, and give its key a secret that signs alone", () =>
+  it.effect("change an operator's approval threshold and limits, and give its key a new secret that alone is accepted", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedInFully()
@@ -184,6 +186,12 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
         await form.getByRole("button", { name: "Change operator" }).click()
         await form.waitFor({ state: "hidden" })
         const keyRow = page.getByRole("table", { name: "API keys" }).getByRole("row").filter({ hasText: casino.slug })
+        await press(page, "Change key", { menuOf: keyRow })
+        const change = page.getByRole("dialog", { name: "Change key" })
+        await change.getByLabel("Requests per minute").fill("1200")
+        await change.getByRole("button", { name: "Change key" }).click()
+        await change.waitFor({ state: "hidden" })
+        await keyRow.getByText("1,200").waitFor()
         const dialog = await act(page, "New secret", { "Type API key to confirm": "API key" }, { menuOf: keyRow })
         return shownOnce(dialog)
       })
@@ -196,7 +204,38 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assert.deepStrictEqual([(yield* casino.get("/me")).status, status], [401, 200])
     }).pipe(Effect.scoped))
 
-  it.effect("let in a person who has lost the second factor, by a link that is shown once", () =>
+  it.effect("group operators by licensee, shown on an operator's page", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const name = fresh("Holding ")
+      const change = async (choosing: (form: Locator) => Promise<void>) => {
+        const row = page.getByRole("table", { name: "Operators" }).getByRole("row").filter({ hasText: casino.slug })
+        await press(page, "Change operator", row)
+        const form = page.getByRole("dialog", { name: "Change operator" })
+        await choosing(form)
+        await form.getByRole("button", { name: "Change operator" }).click()
+        await form.waitFor({ state: "hidden" })
+      }
+      yield* Effect.promise(async () => {
+        await open(page, `/operators?operator=${casino.slug}`, "Operators")
+        await done(page, "Add licensee", { Name: name })
+        await page.getByRole("table", { name: "Licensees" }).getByText(name).waitFor()
+        await change((form) => choose(page, "Licensee", name, form))
+        await page.goto(`/operators/${casino.slug}`)
+        await page.getByText(name, { exact: true }).waitFor()
+      })
+      assert.isNumber((yield* rowOf("/operators", casino.id)).licensee_id)
+      yield* Effect.promise(async () => {
+        await open(page, `/operators?operator=${casino.slug}`, "Operators")
+        // chosen again, it is none
+        await change((form) => choose(page, "Licensee", name, form))
+      })
+      assert.isNull((yield* rowOf("/operators", casino.id)).licensee_id)
+    }).pipe(Effect.scoped))
+
+  it.effect("let in a person who has lost the second factor, by a sign-in link that is shown once", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()
       const clerk = yield* signedInFully({ role: "support" })
@@ -220,7 +259,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       })
     }).pipe(Effect.scoped))
 
-  it.effect("encrypt again what is encrypted, by keyboard", () =>
+  it.effect("re-encrypt the encrypted columns, by keyboard", () =>
     Effect.gen(function*() {
       const { cookie, id } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })

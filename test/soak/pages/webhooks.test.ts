@@ -17,7 +17,7 @@ const layerPages = Browser.layer.pipe(
 )
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of webhooks", (it) => {
-  it.effect("adds an address with a secret that signs, shows a failed delivery, and sends again", () =>
+  it.effect("adds an endpoint with a signing secret, shows a failed delivery, and sends it again", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
@@ -85,7 +85,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone((yield* Browser).problems())
     }).pipe(Effect.scoped))
 
-  it.effect("sends a ping by keyboard alone and shows what came of it", () =>
+  it.effect("sends a ping by keyboard alone and shows its result", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const casino = yield* openCasino()
@@ -117,7 +117,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       yield* Effect.promise(() => delivery.getByText("thank you").waitFor())
     }).pipe(Effect.scoped))
 
-  it.effect("signs with a new secret beside the old one until that is ended, and sends again what happened since", () =>
+  it.effect("signs with the new and the old secret until the old one is ended, and redelivers events since a time", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const casino = yield* openCasino()

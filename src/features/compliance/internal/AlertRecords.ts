@@ -1,7 +1,8 @@
+/** Alerts as staff see them, read with their players. */
 import { recordsOf } from "../../../store/Records.ts"
 import { Alert } from "../../../contract/compliance/StaffApi.ts"
 
-/** Alerts as staff see them: `a` is the alert, `p` its player. */
+/** `a` is the alert, `p` its player. */
 export const makeAlertRecords = recordsOf("compliance_alerts", Alert, {
   from: "compliance_alerts a JOIN players p ON p.id = a.player_id",
   reads: {

@@ -1,10 +1,11 @@
-/** Alerts on their way into the database, each occurrence once in each degree, with the event that tells the operator. */
+/** Insertion of alerts, each occurrence once per severity, with the event to the operator. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { numbers, texts } from "../../../platform/ArrayParameters.ts"
+import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"
 import { alertStatuses, type Finding, severities } from "../../../domain/compliance/AlertRules.ts"
 import { Ids } from "../../../platform/Ids.ts"
-import { iso, toDate } from "../../../platform/Time.ts"
+import { iso } from "../../../platform/Time.ts"
+import { OperatorClocks } from "../../../store/OperatorClocks.ts"
 import { Outbox } from "../../../store/Outbox.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
@@ -43,6 +44,7 @@ export const makeAlertStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const ids = yield* Ids
   const outbox = yield* Outbox
+  const clocks = yield* OperatorClocks
   const names = sql.literal(namesOfOccurrence)
   const keysOf = (found: ReadonlyArray<Found>) =>
     sql`unnest(${numbers(found.map(({ subject }) => subject.playerId))}::float8[],
@@ -85,7 +87,7 @@ export const makeAlertStore = Effect.gen(function*() {
       sql`INSERT INTO compliance_alerts AS a (id, operator_id, player_id, rule, occurrence, severity, status,
           payment_request_id, details, hold, created_at, updated_at)
         SELECT u.id::bigint, u.operator_id::bigint, u.player_id::bigint, u.rule, u.occurrence, u.severity, 'open',
-          u.payment::bigint, u.details::jsonb, u.hold, ${toDate(now)}, ${toDate(now)}
+          u.payment::bigint, u.details::jsonb, u.hold, u.at, u.at
         FROM unnest(${numbers(wanted.map(({ id }) => id))}::float8[],
             ${numbers(wanted.map(({ operatorId }) => operatorId))}::float8[],
             ${numbers(wanted.map(({ playerId }) => playerId))}::float8[],
@@ -94,8 +96,9 @@ export const makeAlertStore = Effect.gen(function*() {
             ${texts(wanted.map(({ severity }) => severity))}::text[],
             ${numbers(wanted.map(({ paymentId }) => paymentId))}::float8[],
             ${texts(wanted.map(({ details }) => JSON.stringify(details)))}::text[],
-            ${texts(wanted.map(({ stopsWithdrawals }) => stopsWithdrawals ? "wanted" : "none"))}::text[])
-          AS u(id, operator_id, player_id, rule, occurrence, severity, payment, details, hold)
+            ${texts(wanted.map(({ stopsWithdrawals }) => stopsWithdrawals ? "wanted" : "none"))}::text[],
+            ${times(wanted.map(({ operatorId }) => clocks.at(operatorId, now)))}::timestamptz[])
+          AS u(id, operator_id, player_id, rule, occurrence, severity, payment, details, hold, at)
         ON CONFLICT (player_id, rule, occurrence) DO UPDATE SET severity = excluded.severity, details = excluded.details,
           payment_request_id = coalesce(excluded.payment_request_id, a.payment_request_id),
           hold = CASE WHEN a.hold = 'none' THEN excluded.hold ELSE a.hold END, updated_at = excluded.updated_at
@@ -110,8 +113,8 @@ export const makeAlertStore = Effect.gen(function*() {
       operatorId,
       playerId,
       type: "compliance.alert_created" as const,
-      data: { alert: { id, rule, severity, status: "open", created_at: iso(now) } },
-      createdAt: now
+      data: { alert: { id, rule, severity, status: "open", created_at: iso(clocks.at(operatorId, now)) } },
+      createdAt: clocks.at(operatorId, now)
     })))
     return raised.length
   })

@@ -1,4 +1,4 @@
-/** What an alert is judged by, read as it is now. Every query uses an index and is bounded. */
+/** Current evidence of an alert. Every query uses an index and is bounded. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AlertEvidence } from "../../../contract/compliance/StaffApi.ts"

@@ -5,7 +5,7 @@ import { inTransaction } from "../../../platform/InTransaction.ts"
 import { toDate } from "../../../platform/Time.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
-const effectKinds = ["known", "registration", "profile", "kyc", "session", "deposit", "withdrawal"] as const
+const effectKinds = ["known", "registration", "profile", "kyc", "session", "deposit", "withdrawal", "limits"] as const
 
 /** A committed fact. */
 export interface ComplianceEffect {
@@ -14,7 +14,7 @@ export interface ComplianceEffect {
   readonly playerId: number
   /** Payment or game session; null for an effect of the player alone. */
   readonly subjectId: number | null
-  /** Changed identity fields, for a change of identity. */
+  /** Changed identity fields, for a change of identity; fields that were set higher, for one of limits. */
   readonly fields: ReadonlyArray<string>
   /** When it happened, epoch milliseconds. */
   readonly at: number

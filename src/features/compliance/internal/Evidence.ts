@@ -1,5 +1,5 @@
 /** Evidence for rules, read in batches of effects. Every query uses an index and is bounded. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Identity as Person } from "../../../domain/player/Identity.ts"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
@@ -23,6 +23,8 @@ const nullableText = Schema.NullOr(Schema.String)
 const subjectRows = rowsOf(Schema.Struct({
   playerId: Schema.Number,
   operatorId: Schema.Number,
+  jurisdiction: Schema.String,
+  currency: Schema.String,
   /** As in `PaymentCase`. */
   factor: Schema.NullOr(Schema.Number)
 }))
@@ -38,7 +40,10 @@ const Identity = Schema.Struct({
   phone: nullableText,
   registrationIp: nullableText
 })
-const IdentityRow = Schema.Struct({ ...Identity.fields, numbersSealed: Schema.NullOr(Schema.Uint8Array) })
+const IdentityRow = Schema.Struct({
+  ...Struct.omit(Identity.fields, ["personalId", "documentNumber"]),
+  numbersSealed: Schema.NullOr(Schema.Uint8Array)
+})
 const identityRows = rowsOf(IdentityRow)
 const identityColumns = columnsOf(IdentityRow, "p", {
   playerId: "p.id",
@@ -105,7 +110,7 @@ export interface IdentityHistory {
 export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   const subjects = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     const rows = yield* subjectRows(
-      sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId",
+      sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.jurisdiction, p.currency,
           CASE WHEN p.currency = o.currency THEN 1::float8 ELSE (SELECT x.factor::float8 FROM exchange_rates x
             WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor
         FROM unnest(${numbers(playerIds)}::float8[]) AS u(id)
@@ -122,7 +127,8 @@ export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, Personal
     )
     const identities = yield* Effect.forEach(
       rows,
-      ({ numbersSealed, ...row }): Effect.Effect<Identity> => openNumbers(personal, row.playerId, numbersSealed, row)
+      ({ numbersSealed, ...row }) =>
+        Effect.map(openNumbers(personal, row.playerId, numbersSealed), (numbers): Identity => ({ ...row, ...numbers }))
     )
     return new Map(identities.map((identity) => [identity.playerId, identity]))
   })

@@ -22,6 +22,10 @@ import {
   structuring
 } from "../../../domain/compliance/MoneyAlerts.ts"
 import { countriesOfPhone } from "../../../domain/Standards.ts"
+import type { ScreeningEvent } from "../../../domain/register/Register.ts"
+import { Screenings } from "../../screenings/Screenings.ts"
+import { makeQueueComparisons } from "../../operators/LicenseeComparisons.ts"
+import { makeAutomaticCases } from "./AutomaticCases.ts"
 import { makeRuleBook } from "../RuleBook.ts"
 import { type Found, makeAlertStore } from "./AlertStore.ts"
 import type { ComplianceEffect } from "./EffectQueue.ts"
@@ -29,16 +33,39 @@ import { type Identity, type IdentityHistory, makeEvidence } from "./Evidence.ts
 import { factsOf, makePlayerFacts } from "./PlayerFacts.ts"
 
 const noHistory: IdentityHistory = { changes: [], verifiedAt: null }
+/** Fields of a person that a screening asks about. */
+const ofPerson = ["first_name", "last_name", "birth_date"]
+
 const noPlayers: ReadonlyArray<SharedFacts> = []
 
 /** Whether an effect concerns the player's identity. */
-const isAboutIdentity = ({ kind }: ComplianceEffect): boolean => kind !== "deposit" && kind !== "withdrawal"
+const isAboutIdentity = ({ kind }: ComplianceEffect): boolean =>
+  kind !== "deposit" && kind !== "withdrawal" && kind !== "limits"
+
+/** Whether an effect says who the player is. */
+const hasIdentity = ({ fields, kind }: ComplianceEffect): boolean =>
+  kind === "known" || kind === "registration" || kind === "profile" && fields.length > 0
+
+/** Whom effects are to be screened for: who registers, and who becomes somebody else. */
+const screenedFor = (effects: ReadonlyArray<ComplianceEffect>): ReadonlyMap<number, ScreeningEvent> =>
+  new Map(
+    effects.flatMap(({ fields, kind, playerId }): ReadonlyArray<readonly [number, ScreeningEvent]> =>
+      kind === "registration"
+        ? [[playerId, "registration"]]
+        : kind === "profile" && fields.some((field) => ofPerson.includes(field))
+        ? [[playerId, "identity"]]
+        : []
+    )
+  )
 
 export const makeJudge = Effect.gen(function*() {
   const evidence = yield* makeEvidence
   const facts = yield* makePlayerFacts
   const rules = yield* makeRuleBook
   const alerts = yield* makeAlertStore
+  const queueComparisons = yield* makeQueueComparisons
+  const automatic = yield* makeAutomaticCases
+  const screenings = yield* Screenings
 
   const onDeposit = (settings: RuleSettings, of: DepositCase) => [
     largeDeposit(settings, of),
@@ -115,6 +142,9 @@ export const makeJudge = Effect.gen(function*() {
           : [{ operatorId, playerId, facts: factsOf(identity, [ip]) }]
       })
     )
+    yield* queueComparisons([
+      ...new Set(aboutIdentity.filter(hasIdentity).map(({ playerId }) => playerId))
+    ])
     const withdrawalOf = ({ playerId, subjectId }: ComplianceEffect): PaymentCase | undefined => {
       const { before = [], payment } = withdrawals.get(subjectId ?? 0) ?? {}
       return payment === undefined ? undefined : { payment, before, factor: factorOf(playerId) }
@@ -150,6 +180,12 @@ export const makeJudge = Effect.gen(function*() {
       if (subject === undefined) continue
       for (const finding of findingsOn(effect)) if (finding !== undefined) found.push({ subject, finding })
     }
-    return yield* alerts.raise(found, now)
+    yield* screenings.want(screenedFor(effects), now)
+    const vulnerable = yield* automatic.findVulnerable(effects, subjects, settingsOf, now)
+    const raised = yield* alerts.raise([...found, ...vulnerable], now)
+    // last: from the first line of the audit log on others wait for the end of this
+    yield* automatic.openVulnerable(vulnerable)
+    yield* automatic.openContacts(effects, subjects, now)
+    return raised
   })
 })

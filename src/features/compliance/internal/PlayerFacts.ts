@@ -6,16 +6,16 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { byteStrings, numbers, texts } from "../../../platform/ArrayParameters.ts"
 import ipaddr from "ipaddr.js"
-import * as Crypto from "node:crypto"
 import {
   type FactKind,
   factKinds,
   maxSharedAddress,
   type SharedFacts
 } from "../../../domain/compliance/IdentityAlerts.ts"
-import { comparableNumber, comparableText, namesOf, similarNamesOf } from "../../../domain/player/Identity.ts"
+import { comparableText, identityFacts, similarNamesOf } from "../../../domain/player/Identity.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import { rowsOf } from "../../../store/Rows.ts"
+import { bareFact } from "../../../store/SamePersons.ts"
 import type { Identity } from "./Evidence.ts"
 
 /** Services of which everybody knows that dots say nothing. */
@@ -43,14 +43,12 @@ export const factsOf = (
   identity: Identity,
   ips: ReadonlyArray<string | null>
 ): ReadonlyArray<readonly [kind: FactKind, value: string]> => {
-  const { address, birthDate, city, country, documentNumber, email, personalId, phone, zipCode } = identity
+  const { address, birthDate, city, country, email, phone, zipCode } = identity
   const place = address === null ? "" : comparableText(address)
   const town = comparableText(zipCode ?? city ?? "")
   const addresses = new Set([identity.registrationIp, ...ips].map(comparableIp))
   const facts: ReadonlyArray<readonly [FactKind, string | null | undefined]> = [
-    ["personal_id", comparableNumber(personalId)],
-    ["document_number", comparableNumber(documentNumber)],
-    ...namesOf(identity).map((name): readonly [FactKind, string] => ["name_and_birth_date", `${birthDate} ${name}`]),
+    ...identityFacts(identity),
     ...similarNamesOf(identity)
       .map((name): readonly [FactKind, string] => ["similar_name_and_birth_date", `${birthDate} ${name}`]),
     ["email", comparableEmail(email)],
@@ -74,9 +72,6 @@ interface KnownPlayer {
   readonly facts: ReadonlyArray<readonly [kind: FactKind, value: string]>
 }
 
-const bareDigest = (kind: FactKind, value: string): Uint8Array =>
-  Crypto.createHash("sha256").update(`${kind}\n${value}`).digest().subarray(0, 16)
-
 export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   /**
    * Stores the facts, and returns for each player the earlier holders of the same facts with all facts they share. In the given order: of two at
@@ -85,22 +80,15 @@ export const makePlayerFacts = Effect.map(Effect.all([SqlClient.SqlClient, Perso
   const keep = Effect.fnUntraced(function*(known: ReadonlyArray<KnownPlayer>) {
     const found = new Map<number, ReadonlyArray<SharedFacts>>()
     const rows = known.flatMap(({ facts, operatorId, playerId }) =>
-      facts.map(([kind, value]) => {
-        const bare = bareDigest(kind, value)
-        return { operatorId, playerId, kind, bare, digest: personal.fact(bare) }
-      })
+      facts.map(([kind, value]) => ({ operatorId, playerId, kind, digest: personal.fact(bareFact(kind, value)) }))
     )
     if (rows.length === 0) return found
     const source = sql`unnest(${numbers(rows.map(({ operatorId }) => operatorId))}::float8[],
       ${texts(rows.map(({ kind }) => kind))}::text[],
       ${byteStrings(rows.map((row) => row.digest))}::bytea[],
       ${numbers(rows.map(({ playerId }) => playerId))}::float8[],
-      ${numbers(rows.map((_, index) => index))}::float8[],
-      ${byteStrings(rows.map(({ bare }) => bare))}::bytea[])
-      AS u(operator_id, kind, digest, player_id, place, bare)`
-    // re-keys digests of before keys existed when met, so that their first holder stays the first
-    yield* sql`UPDATE player_facts f SET digest = u.digest FROM ${source}
-      WHERE f.operator_id = u.operator_id::bigint AND f.kind = u.kind AND f.digest = u.bare`
+      ${numbers(rows.map((_, index) => index))}::float8[])
+      AS u(operator_id, kind, digest, player_id, place)`
     yield* sql`INSERT INTO player_facts (operator_id, kind, digest, player_id)
       SELECT u.operator_id::bigint, u.kind, u.digest, u.player_id::bigint FROM ${source} ORDER BY u.place
       ON CONFLICT DO NOTHING`

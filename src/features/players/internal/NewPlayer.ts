@@ -31,6 +31,7 @@ export const makeInsertPlayer = Effect.gen(function*() {
     const digests = numberDigests(personal, numbers)
     const player = sql.insert({
       ...columns,
+      registers: JSON.stringify(columns.registers),
       numbers_sealed: sealNumbers(personal, id, numbers),
       personal_id_digest: digests.personalId,
       document_number_digest: digests.documentNumber,

@@ -2,7 +2,7 @@
  * Substring search of players by username, e-mail or last name.
  *
  * A frequent text fills a page by a short scan from the newest player; a rare one is found by the index of its two- and three-character pieces
- * (migration 0002), which would gather all matches of a frequent one. Counting hundreds of thousands of matches is slow either way, so counts are
+ * (`players_search`), which would gather all matches of a frequent one. Counting hundreds of thousands of matches is slow either way, so counts are
  * capped: {@link SearchBounds}.
  */
 import { Context, Effect, Schema } from "effect"

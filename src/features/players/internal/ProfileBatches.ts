@@ -4,6 +4,7 @@ import { type Refusal, refuse } from "../../../domain/Refusal.ts"
 import { numbers } from "../../../platform/ArrayParameters.ts"
 import { ServingClient } from "../../../platform/Database.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
+import { OperatorClocks } from "../../../store/OperatorClocks.ts"
 import { makeReadBatches } from "../../../store/ReadBatches.ts"
 import { playerColumns, type PlayerProfile, playerRows, toProfile } from "../PlayerProfile.ts"
 
@@ -25,6 +26,8 @@ export const notFound = refuse("NOT_FOUND", "There is no such player.")
 export const makeProfileBatches = Effect.gen(function*() {
   const sql = yield* ServingClient
   const players = playerRows(yield* PersonalData)
+  const clocks = yield* OperatorClocks
+  const clock = yield* Clock.Clock
   return yield* makeReadBatches<Wanted, PlayerProfile, Refusal<"NOT_FOUND">>({
     maxBatch: maxProfiles,
     maxWaiting,
@@ -33,12 +36,14 @@ export const makeProfileBatches = Effect.gen(function*() {
         numbers(batch.map(({ playerId }) => playerId)),
         numbers(batch.map(({ operatorId }) => operatorId))
       ])).pipe(
-        Effect.zip(Clock.currentTimeMillis),
-        Effect.map(([rows, now]) => {
+        Effect.map((rows) => {
+          const now = clock.currentTimeMillisUnsafe()
           const byId = new Map(rows.map((row) => [row.id, row]))
           return batch.map(({ operatorId, playerId }) => {
             const row = byId.get(playerId)
-            return row?.operator_id === operatorId ? Exit.succeed(toProfile(row, now)) : Exit.fail(notFound)
+            return row?.operator_id === operatorId
+              ? Exit.succeed(toProfile(row, clocks.at(operatorId, now)))
+              : Exit.fail(notFound)
           })
         })
       )

@@ -1,7 +1,8 @@
 /** Unique fields of an operator's players: checked before the write, and recognised in its clash. */
 import { Effect, Schema } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import type { SqlError, Statement } from "effect/sql"
 import type { FieldMessages, UniqueFields } from "../../../contract/players/RegistrationResource.ts"
+import { ServingClient } from "../../../platform/Database.ts"
 import { rowsOf } from "../../../store/Rows.ts"
 
 const takenFields = rowsOf(Schema.Struct({ field: Schema.Literals(["username", "email", "phone", "external_id"]) }))
@@ -20,9 +21,12 @@ export const taken: ReadonlyArray<string> = ["is already taken"]
 export const clashOf = (error: SqlError.SqlError): keyof UniqueFields | undefined =>
   error.reason._tag === "UniqueViolation" ? fieldByIndex[error.reason.constraint] : undefined
 
+/** Names that erased players have, whoever they were: nobody can stand in the way of an erasure. */
+const isOfErased = (name: string | undefined): boolean => /^erased-\d+(@erased\.invalid)?$/i.test(name ?? "")
+
 /** Asks which of the fields a player of the operator has, other than the one with the id `except`. */
 export const makeFindTaken = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* ServingClient
   return (operatorId: number, unique: Partial<UniqueFields>, except?: number) => {
     const others = except === undefined
       ? sql`operator_id = ${operatorId}`
@@ -41,11 +45,15 @@ export const makeFindTaken = Effect.gen(function*() {
         sql`SELECT 'external_id' AS field FROM players WHERE ${others} AND external_id = ${unique.external_id}`
       ])
     ]
+    const reserved: FieldMessages = {
+      ...(isOfErased(unique.username) ? { username: taken } : {}),
+      ...(isOfErased(unique.email) ? { email: taken } : {})
+    }
     return conditions.length === 0
-      ? Effect.succeed<FieldMessages>({})
+      ? Effect.succeed(reserved)
       : Effect.map(
         takenFields(sql`${sql.join(" UNION ALL ", false)(conditions)}`),
-        (found): FieldMessages => Object.fromEntries(found.map(({ field }) => [field, taken]))
+        (found): FieldMessages => ({ ...reserved, ...Object.fromEntries(found.map(({ field }) => [field, taken])) })
       )
   }
 })

@@ -36,8 +36,9 @@ const visits = `SELECT v.kind, sum(v.players) AS players FROM daily_players v
     AND (NOT v.is_test OR $4::boolean)
   GROUP BY v.kind`
 
+/** who came with an import registered elsewhere */
 const registered = `SELECT count(*) FROM players p
-  WHERE p.operator_id = $1::bigint AND p.created_at >= $2::date::timestamp AT TIME ZONE 'UTC'
+  WHERE p.operator_id = $1::bigint AND p.registration_source <> 'import' AND p.created_at >= $2::date::timestamp AT TIME ZONE 'UTC'
     AND p.created_at < ($3::date + 1)::timestamp AT TIME ZONE 'UTC' AND (NOT p.is_test OR $4::boolean)`
 
 export const reportText = `WITH operator AS (SELECT currency FROM operators WHERE id = $1::bigint),

@@ -1,4 +1,4 @@
-/** Reads of one message: itself, what it names and what names it, its round and its entries. */
+/** Reads of one message: itself, the messages that it refers to and those that refer to it, its round and its entries. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Instant } from "../../../domain/Instant.ts"

@@ -5,6 +5,7 @@ import type { Player } from "../../../domain/state/Player.ts"
 import type { Refusal } from "../../../domain/Refusal.ts"
 import { exchangeSession, isSessionGivenUp, isSessionRunning } from "../../../domain/settlement/Launch.ts"
 import type { Funds, Identified, PlayerName, WalletOutcome } from "../../../protocols/Protocol.ts"
+import { OperatorClocks } from "../../../store/OperatorClocks.ts"
 import { PlayerActors } from "../../../store/PlayerActors.ts"
 import { OpeningSessions } from "../../games/OpeningSessions.ts"
 import { SessionTokens, type WalletSession } from "../../games/SessionTokens.ts"
@@ -29,6 +30,7 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
   const sessions = yield* SessionTokens
   const operators = yield* ActiveOperators
   const clock = yield* Clock.Clock
+  const clocks = yield* OperatorClocks
   const openings = yield* OpeningSessions
   const { gameOf, lackingPlayer, lackingProfile, lackingTransaction, refOf, refused, resolve } = lookups
 
@@ -48,7 +50,11 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
     if (session === undefined) return invalidSession("unknown")
     const isRunning = mayBeOver ||
       operators.isActive(session.operatorId) &&
-        isSessionRunning(player, session.expiresAt, clock.currentTimeMillisUnsafe()) &&
+        isSessionRunning(
+          player,
+          session.expiresAt,
+          clocks.at(player.operatorId, clock.currentTimeMillisUnsafe())
+        ) &&
         (mayBeExchanged || !isSessionGivenUp(player, session.sessionId))
     return isRunning ? { named, player } : invalidSession("over")
   }

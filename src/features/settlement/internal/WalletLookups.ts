@@ -1,7 +1,7 @@
 /** Names of a call as players, games and sessions in memory, and what has to be looked up where they are not. */
 import { Effect } from "effect"
 import type { Step } from "../../../domain/state/Decision.ts"
-import { cappedCategory } from "../../../domain/jurisdiction/Rules.ts"
+import { cappedCategory } from "../../../domain/jurisdiction/GameCategories.ts"
 import type { Player } from "../../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../../../domain/Refusal.ts"
 import { stakeableBonus } from "../../../domain/settlement/Bets.ts"
@@ -80,7 +80,7 @@ export const noSuchPlayer = refuse("NOT_FOUND", "This provider has no such playe
 export const invalidSession = (session: "unknown" | "over") =>
   refuse("INVALID_SESSION", "The wallet session is unknown or over. Launch the game again.", { session })
 
-const noSuchTransaction = refuse("BET_NOT_FOUND", "There is no such transaction, and nothing else names the player.")
+const noSuchTransaction = refuse("BET_NOT_FOUND", "There is no such transaction, and no other field names the player.")
 
 const usedOtherwise = (transactionId: string) =>
   refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {

@@ -1,18 +1,20 @@
 /** Fan-out of events, and leasing, recording and releasing of deliveries, in SQL. */
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"
 import { Ids } from "../../../platform/Ids.ts"
 import { inTransaction } from "../../../platform/InTransaction.ts"
-import { PersonalData } from "../../../platform/PersonalData.ts"
-import { iso, toDate } from "../../../platform/Time.ts"
-import { withPersonal } from "../../../store/EventData.ts"
+import { toDate } from "../../../platform/Time.ts"
+import { inOrderOfEffects } from "../../../domain/state/Events.ts"
+import { eventColumns, EventRow, eventTables, makeReadEvent } from "../../../store/EventBodies.ts"
 import { rowsOf } from "../../../store/Rows.ts"
-import { detailsPurpose, numbersPurpose } from "../../../store/SealedFields.ts"
 import type { AttemptedDelivery } from "../Attempts.ts"
 
-/** Events per fan-out. Multiplied by the maximum endpoints of an operator, at most one block of ids. */
+/** Events per fan-out, besides those of their players that come before them. */
 const fannedOutAtOnce = 200
+
+/** Deliveries per statement, at most one block of ids. */
+const maxInserted = 4000
 
 /** Maximum lease in ms, clock differences included. A longer one was written by a clock since set back. */
 const maxLeaseMs = 5 * 60_000
@@ -46,16 +48,16 @@ export interface EndpointSlots {
   readonly slots: number
 }
 
-const fannedOutRows = rowsOf(Schema.Struct({
+const subscribedRows = rowsOf(Schema.Struct({
   eventId: Schema.Number,
-  endpointId: Schema.NullOr(Schema.Number),
+  endpointId: Schema.Number,
   operatorId: Schema.Number,
-  isFull: Schema.NullOr(Schema.Boolean)
+  isFull: Schema.Boolean
 }))
 
 const endpointRows = rowsOf(Schema.Struct({ endpointId: Schema.Number }))
 
-const TakenRow = Schema.Struct({
+const takenRows = rowsOf(Schema.Struct({
   id: Schema.Number,
   attempts: Schema.Number,
   endpointId: Schema.Number,
@@ -63,17 +65,26 @@ const TakenRow = Schema.Struct({
   secret: Schema.Uint8Array,
   previousSecret: Schema.NullOr(Schema.Uint8Array),
   previousUntil: Schema.NullOr(Schema.Date),
-  eventId: Schema.Number,
-  type: Schema.String,
-  createdAt: Schema.Date,
-  data: Schema.String,
+  ...EventRow.fields
+}))
+
+/** Transaction lock of who numbers events; an arbitrary number. */
+const numberingLock = 720_455_105
+
+/** An event that is dated further ahead than this has its time from the clock of a sandbox. */
+const clocksDifferMs = 60_000
+
+/** Longest time between two statements of a fan-out. */
+const maxIdle = "5s"
+
+const waitingRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  operatorId: Schema.Number,
   playerId: Schema.NullOr(Schema.Number),
-  paymentId: Schema.NullOr(Schema.Number),
-  numbers: Schema.NullOr(Schema.Uint8Array),
-  details: Schema.NullOr(Schema.Uint8Array)
-})
-const takenRows = rowsOf(TakenRow)
-const decodeData = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
+  playerVersion: Schema.Number,
+  createdAt: Schema.Date
+}))
+const lastRows = rowsOf(Schema.Struct({ of: Schema.Number, last: Schema.Number }))
 
 /** Upper bound of counted pending rows. */
 const maxCounted = 100_000
@@ -87,45 +98,91 @@ const lagRows = rowsOf(Schema.Struct({
 
 export const makeDeliveryStore = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const personal = yield* PersonalData
+  const readEvent = yield* makeReadEvent
   const ids = yield* Ids
 
+  /** Adds to the counters of a table, and returns their new values by owner. */
+  const advance = Effect.fnUntraced(function*(
+    table: "event_positions" | "event_sequences",
+    owners: ReadonlyArray<number>
+  ) {
+    const [owner, counter] = table === "event_positions" ? ["operator_id", "position"] : ["player_id", "sequence"]
+    const added = Map.groupBy(owners, (one) => one)
+    if (added.size === 0) return new Map<number, number>()
+    const rows = yield* lastRows(sql`
+      INSERT INTO ${sql(table)} AS t (${sql(owner)}, ${sql(counter)})
+      SELECT u.owner::bigint, u.added::bigint FROM unnest(${numbers([...added.keys()])}::float8[],
+        ${numbers([...added.values()].map(({ length }) => length))}::float8[]) AS u(owner, added)
+      ON CONFLICT (${sql(owner)}) DO UPDATE SET ${sql(counter)} = t.${sql(counter)} + EXCLUDED.${sql(counter)}
+      RETURNING t.${sql(owner)}::float8 AS of, t.${sql(counter)}::float8 AS last`)
+    return new Map(rows.map(({ last, of }) => [of, last - (added.get(of)?.length ?? 0)]))
+  })
+
   /**
-   * Fans committed events out into deliveries, one per subscribed endpoint, skipping events locked by another process. Returns the number of
-   * events, and the endpoints.
+   * Numbers committed events, per operator and per player, and fans them out into deliveries, one per subscribed endpoint. One process at a time: numbers
+   * are given in the order of commits, so that none appears behind one that was shown. Returns the number of events, and the endpoints.
    */
   const fanOut = Effect.fn("DeliveryStore.fanOut")((now: number) =>
     inTransaction(sql)(Effect.gen(function*() {
-      const rows = yield* fannedOutRows(sql`
-        WITH taken AS (
-          UPDATE events SET fanned_out = true WHERE id IN (
-            SELECT id FROM events WHERE NOT fanned_out ORDER BY id LIMIT ${fannedOutAtOnce} FOR UPDATE SKIP LOCKED
-          ) RETURNING id, operator_id, type
+      // all others wait for the lock: a process that is frozen loses it with its session
+      yield* sql`SELECT set_config('idle_in_transaction_session_timeout', ${maxIdle}, true),
+        pg_advisory_xact_lock(${numberingLock}::bigint)`
+      // the oldest, and with each event those of its player that come before it
+      const waiting = yield* waitingRows(sql`
+        WITH oldest AS MATERIALIZED (
+          SELECT id, player_id, player_version, created_at FROM events WHERE NOT fanned_out ORDER BY id LIMIT ${fannedOutAtOnce}
         )
-        SELECT t.id AS "eventId", e.id AS "endpointId", t.operator_id AS "operatorId",
-          e.is_full AS "isFull"
-        FROM taken t LEFT JOIN webhook_endpoints e
+        SELECT e.id, e.operator_id AS "operatorId", e.player_id AS "playerId", e.player_version AS "playerVersion",
+          e.created_at AS "createdAt"
+        FROM events e WHERE NOT e.fanned_out AND (e.id IN (SELECT id FROM oldest) OR e.id IN (
+          SELECT w.id FROM oldest o JOIN events w ON w.player_id = o.player_id AND NOT w.fanned_out
+            AND (w.player_version, w.created_at) < (o.player_version, o.created_at)))`)
+      if (waiting.length === 0) return { events: 0, hasMore: false, endpointIds: new Set<number>() }
+      const ordered = inOrderOfEffects(waiting)
+      const positions = yield* advance("event_positions", ordered.map(({ operatorId }) => operatorId))
+      const sequences = yield* advance("event_sequences", ordered.flatMap(({ playerId }) => playerId ?? []))
+      const next = (counters: Map<number, number>, owner: number): number => {
+        const number = (counters.get(owner) ?? 0) + 1
+        counters.set(owner, number)
+        return number
+      }
+      const rows = yield* subscribedRows(sql`
+        WITH numbered AS (
+          UPDATE events e SET fanned_out = true, position = u.position::bigint, player_sequence = u.sequence::bigint,
+            made_at = CASE WHEN e.created_at > ${toDate(now + clocksDifferMs)} THEN ${toDate(now)}::timestamptz END
+          FROM unnest(${numbers(ordered.map(({ id }) => id))}::float8[],
+            ${numbers(ordered.map(({ operatorId }) => next(positions, operatorId)))}::float8[],
+            ${numbers(ordered.map(({ playerId }) => playerId === null ? null : next(sequences, playerId)))}::float8[])
+            AS u(id, position, sequence)
+          WHERE e.id = u.id::bigint
+          RETURNING e.id, e.operator_id, e.type
+        )
+        SELECT t.id AS "eventId", e.id AS "endpointId", t.operator_id AS "operatorId", e.is_full AS "isFull"
+        FROM numbered t JOIN webhook_endpoints e
           ON e.operator_id = t.operator_id AND (e.events IS NULL OR t.type = ANY (e.events))
         ORDER BY t.id, e.id`)
-      const deliveries = rows.flatMap(({ endpointId, ...row }) => endpointId === null ? [] : [{ ...row, endpointId }])
-      if (deliveries.length > 0) {
-        const first = yield* ids.reserve(deliveries.length)
+      // ids of deliveries rise as the events were numbered
+      const places = new Map(ordered.map(({ id }, place) => [id, place]))
+      const placeOf = ({ eventId }: typeof rows[number]) => places.get(eventId) ?? 0
+      const deliveries = rows.toSorted((one, other) => placeOf(one) - placeOf(other))
+      for (const some of Arr.chunksOf(deliveries, maxInserted)) {
+        const first = yield* ids.reserve(some.length)
         yield* sql`
           INSERT INTO webhook_deliveries (id, event_id, endpoint_id, operator_id, status, next_attempt_at, error,
             created_at, updated_at)
           SELECT u.id, u.event_id, u.endpoint_id, u.operator_id, u.status,
             CASE WHEN u.status = 'pending' THEN ${toDate(now)}::timestamptz END,
             CASE WHEN u.status = 'failed' THEN 'backlog_full' END, ${toDate(now)}, ${toDate(now)}
-          FROM unnest(${numbers(deliveries.map((_, index) => first + index))}::float8[],
-            ${numbers(deliveries.map(({ eventId }) => eventId))}::float8[],
-            ${numbers(deliveries.map(({ endpointId }) => endpointId))}::float8[],
-            ${numbers(deliveries.map(({ operatorId }) => operatorId))}::float8[],
-            ${texts(deliveries.map(({ isFull }) => isFull === true ? "failed" : "pending"))}::text[])
+          FROM unnest(${numbers(some.map((_, index) => first + index))}::float8[],
+            ${numbers(some.map(({ eventId }) => eventId))}::float8[],
+            ${numbers(some.map(({ endpointId }) => endpointId))}::float8[],
+            ${numbers(some.map(({ operatorId }) => operatorId))}::float8[],
+            ${texts(some.map(({ isFull }) => isFull ? "failed" : "pending"))}::text[])
             AS u(id, event_id, endpoint_id, operator_id, status)`
       }
       return {
-        events: new Set(rows.map(({ eventId }) => eventId)).size,
-        hasMore: new Set(rows.map(({ eventId }) => eventId)).size === fannedOutAtOnce,
+        events: waiting.length,
+        hasMore: waiting.length >= fannedOutAtOnce,
         endpointIds: new Set(deliveries.map(({ endpointId }) => endpointId))
       }
     }))
@@ -141,14 +198,6 @@ export const makeDeliveryStore = Effect.gen(function*() {
           AND (d.claimed_until IS NULL OR d.claimed_until <= ${toDate(now)}
             OR d.claimed_until > ${toDate(now + maxLeaseMs)}))`)
     return found.map(({ endpointId }) => endpointId)
-  })
-
-  /** Data of an event with its sealed fields opened. */
-  const dataOf = Effect.fnUntraced(function*(row: typeof TakenRow.Type) {
-    if (row.numbers === null && row.details === null) return row.data
-    const player = yield* personal.open(numbersPurpose(row.playerId ?? 0), row.numbers)
-    const payment = yield* personal.open(detailsPurpose(row.paymentId ?? 0), row.details)
-    return JSON.stringify(withPersonal(yield* Effect.orDie(decodeData(row.data)), { player, payment }))
   })
 
   /** Leases due deliveries until an instant, oldest first, per endpoint up to its free slots. */
@@ -176,15 +225,12 @@ export const makeDeliveryStore = Effect.gen(function*() {
         )
         SELECT t.id, t.attempts, e.id AS "endpointId", e.url,
           e.secret_sealed AS secret, e.previous_secret_sealed AS "previousSecret",
-          e.previous_secret_until AS "previousUntil", v.id AS "eventId", v.type, v.created_at AS "createdAt",
-          v.data::text AS data, v.player_id AS "playerId", r.id AS "paymentId",
-          CASE WHEN v.type = 'player.registered' THEN p.numbers_sealed END AS numbers, r.details_sealed AS details
+          e.previous_secret_until AS "previousUntil", ${sql.literal(eventColumns)}
         FROM taken t JOIN webhook_endpoints e ON e.id = t.endpoint_id JOIN events v ON v.id = t.event_id
-          LEFT JOIN players p ON p.id = v.player_id
-          LEFT JOIN payment_requests r ON r.id = (v.data -> 'payment' ->> 'id')::bigint AND r.player_id = v.player_id
+          ${sql.literal(eventTables)}
         ORDER BY t.id`)
       return yield* Effect.forEach(rows, (row) =>
-        Effect.map(dataOf(row), (data): TakenDelivery => ({
+        Effect.map(readEvent(row), (event): TakenDelivery => ({
           id: row.id,
           attempts: row.attempts,
           endpoint: {
@@ -195,7 +241,7 @@ export const makeDeliveryStore = Effect.gen(function*() {
               ? null
               : { secret: row.previousSecret, until: row.previousUntil.getTime() }
           },
-          event: { id: row.eventId, type: row.type, createdAt: iso(row.createdAt.getTime()), data }
+          event
         })))
     }
   )

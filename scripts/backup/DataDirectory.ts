@@ -1,0 +1,64 @@
+/** `DATA_DIR` of the embedded database, as backup and restore see it. */
+import { Config, Effect, Option, Redacted } from "effect"
+import * as Fs from "node:fs"
+import { join, resolve } from "node:path"
+import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
+import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { StartupError } from "../../src/platform/StartupError.ts"
+
+const setting = (name: string) =>
+  Config.option(Config.String(name)).pipe(
+    Effect.map((given) => Option.getOrElse(given, () => "").trim()),
+    Effect.orElseSucceed(() => "")
+  )
+
+const masterKey = "master.key"
+
+/** Files of the folder that hold secrets. */
+const secretNames = [masterKey, "backoffice.token", "postgres.password", "demo.json"] as const
+
+const external = (isRestore: boolean) =>
+  new StartupError({
+    message: "DATABASE_URL names an external PostgreSQL, whose own tools do this:\n" + (isRestore
+      ? "  pg_restore --exit-on-error --no-owner --no-privileges --single-transaction --dbname=NEW_DATABASE FILE\n"
+      : "  pg_dump --format=custom --file=pitboss.dump \"$DATABASE_OWNER_URL\"\n") +
+      "and MASTER_KEY is kept apart from it (docs/operations.md, Backup and restore). Unset DATABASE_URL for the embedded one."
+  })
+
+/** Absolute path of the folder. Fails with what to run instead for an external database. */
+export const dataDirectory = Effect.fnUntraced(function*(isRestore: boolean) {
+  if ((yield* setting("DATABASE_URL")) !== "") return yield* external(isRestore)
+  return resolve((yield* setting("DATA_DIR")) || ".data")
+})
+
+/** Contents of the files that hold secrets; the master key may be of the environment. */
+export const readSecrets = Effect.fnUntraced(function*(dataDir: string) {
+  const secrets = Object.fromEntries(secretNames.flatMap((name) => {
+    const file = join(dataDir, name)
+    return Fs.existsSync(file) ? [[name, Fs.readFileSync(file, "utf8")]] : []
+  }))
+  const given = yield* setting("MASTER_KEY")
+  if (given !== "") return { ...secrets, [masterKey]: `${given}\n` }
+  if (secrets[masterKey] === undefined) {
+    return yield* new StartupError({
+      message: `${dataDir} has no ${masterKey}: give DATA_DIR, or MASTER_KEY as the service has it`
+    })
+  }
+  return secrets
+})
+
+/** Address of the database for its owner: of the running server, else of one that is started until the scope closes. */
+export const openServer = Effect.fnUntraced(function*(dataDir: string) {
+  const running = yield* Effect.try({
+    try: () => {
+      const file = join(dataDir, "postgres", "postmaster.pid")
+      if (!Fs.existsSync(file)) return undefined
+      const [pid, , , port = ""] = Fs.readFileSync(file, "utf8").split("\n")
+      if (!isRunning(Number(pid)) || !(Number(port) > 0)) return undefined
+      const password = Fs.readFileSync(join(dataDir, "postgres.password"), "utf8").trim()
+      return Redacted.make(`postgres://pitboss:${password}@127.0.0.1:${Number(port)}/postgres`)
+    },
+    catch: (cause) => new StartupError({ message: `DATA_DIR: ${dataDir} cannot be read (${String(cause)})` })
+  })
+  return running ?? (yield* startEmbeddedPostgres({ dataDir })).url
+})

@@ -1,0 +1,27 @@
+/** Change of a player's jurisdiction: stricter rules and the exclusions on offer apply at once, looser rules after the wait of a raise. */
+import { differencesOf, stricterOf } from "./Differences.ts"
+import { after } from "./Duration.ts"
+import type { Profile } from "./Profile.ts"
+import type { Moved, Rules } from "./Rules.ts"
+
+const dayMs = 86_400_000
+
+/** When what is looser may count: as a raise of a limit would, after the longest wait that there is. */
+export const looserFrom = (from: number, before: Profile, coolingOffHours: number): number =>
+  Math.max(
+    after(before.limits.raise.wait ?? "PT0S", from),
+    from + Math.max(dayMs, coolingOffHours * 3_600_000)
+  )
+
+/** Whether something besides the breaks is looser in the other jurisdiction. */
+export const isLooserElsewhere = (before: Rules, elsewhere: Rules): boolean =>
+  differencesOf(before, elsewhere).some(({ effect, path }) => effect === "looser" && !path.startsWith("breaks."))
+
+/** What counts for a player of `elsewhere` until what is looser there than `before` may. */
+export const rulesWhileMoving = (before: Rules, elsewhere: Rules, moved: Moved): Rules => ({
+  ...stricterOf(before, elsewhere),
+  breaks: elsewhere.breaks,
+  version: elsewhere.version,
+  terms: elsewhere.terms,
+  moved
+})

@@ -1,0 +1,7 @@
+/** Start dates of versions. */
+import { Instant } from "../parts/Values.tsx"
+
+/** From when a version counts; a built-in one always has. */
+export function Since({ at }: { readonly at: string }) {
+  return Date.parse(at) === 0 ? <>the beginning</> : <Instant at={at} />
+}

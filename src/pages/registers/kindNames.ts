@@ -1,0 +1,12 @@
+/** Names of the kinds of registers, as their countries call them. */
+import type { Row } from "../app/api.ts"
+
+export const kindNames: { readonly [kind in Row<"register.list">["kind"]]: string } = {
+  gamstop: "GAMSTOP",
+  spelpaus: "Spelpaus",
+  rofus: "ROFUS",
+  cruks: "CRUKS",
+  oasis: "OASIS",
+  generic: "Another register",
+  screening: "Screening"
+}

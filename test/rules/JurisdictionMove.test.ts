@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { looserFrom } from "../../src/domain/jurisdiction/Moves.ts"
+import { Profile } from "../../src/domain/jurisdiction/Profile.ts"
+import { dayNumber, type Rules, rulesIn } from "../../src/domain/jurisdiction/Rules.ts"
+import { oneForOne } from "../../src/domain/CurrencyConversion.ts"
+import { moveJurisdictionStep } from "../../src/domain/player/JurisdictionMove.ts"
+import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
+import type { Player } from "../../src/domain/state/Player.ts"
+import { day, hour, makePlayer, noon } from "../kit/Messages.ts"
+
+// Goal: 2.4: what is stricter in the other jurisdiction, and its breaks, count at once; what is looser waits as a raise would; what runs stays. Method:
+// players moved between two jurisdictions of which neither is stricter in everything.
+
+const decode = Schema.decodeUnknownSync(Profile)
+
+const rulesOf = (code: string, document: object): Rules =>
+  rulesIn({ profile: decode({ code, name: code, ...document }), version: 1 }, oneForOne)
+
+const north = rulesOf("x-north", {
+  breaks: { periods: { "24_hours": "time_out" } },
+  limits: { required: [["max_daily_deposit"]], caps: { max_daily_bet: 100 }, raise: { wait: "P3D" } },
+  stakes: [{ categories: ["slots"], amount: 200 }],
+  registers: [{ kind: "spelpaus", on: { login: {} } }]
+})
+
+const south = rulesOf("x-south", {
+  breaks: { periods: { "7_days": "time_out" } },
+  minimum_age: 21,
+  limits: { required: [["max_balance"]], caps: { max_weekly_bet: 500 } },
+  stakes: [{ categories: ["table"], amount: 300 }],
+  registers: [{ kind: "oasis", on: { login: {} } }]
+})
+
+const at = (rules: Rules, more: Partial<Player> = {}) => makePlayer({ rules, ...more })
+
+const move = (player: Player, to: Rules, now = noon) =>
+  moveJurisdictionStep({ to, coolingOffHours: 48, reason: "moved house", actor: "staff:1" })(player, {
+    now,
+    firstId: 100,
+    known: undefined
+  })
+
+const moved = (player: Player, to: Rules, now = noon) => {
+  const decision = move(player, to, now)
+  return decision._tag === "Accept" ? decision : assert.fail(JSON.stringify(decision))
+}
+
+const codeOf = (decision: ReturnType<typeof move>) => decision._tag === "Refuse" ? decision.error.code : undefined
+
+describe("2.4 a move to another jurisdiction", () => {
+  it("applies its breaks and stricter rules at once, and keeps the former stricter rules until a raise would count", () => {
+    const { change, state: { rules } } = moved(at(north), south)
+    assert.deepInclude(rules, { code: "x-south", version: 1, minimum_age: 21, breaks: south.breaks })
+    assert.deepStrictEqual(rules.moved, { from: "x-north", until: noon + 3 * day })
+    assert.deepStrictEqual(rules.limits.caps, { max_daily_bet: 100, max_weekly_bet: 500 })
+    assert.sameDeepMembers([...rules.limits.required], [["max_balance"], ["max_daily_deposit"]])
+    assert.sameMembers(rules.stakes.map(({ categories: [category] }) => category), ["slots", "table"])
+    assert.sameMembers(rules.registers.map(({ kind }) => kind), ["oasis", "spelpaus"])
+    assert.strictEqual(rules.limits.raise.wait, "P3D")
+    assert.deepInclude(change?.audit[0], {
+      action: "player.jurisdiction",
+      before: { jurisdiction: "x-north", version: 1, looser_from: null },
+      after: { jurisdiction: "x-south", version: 1, looser_from: "2026-11-21T12:00:00.000Z" },
+      reason: "moved house"
+    })
+  })
+
+  it("loosens rules after the longest of one day, the waiting period of raises and the operator's hours", () => {
+    for (const [wait, hours, waited] of [[null, 0, day], ["PT1H", 48, 48 * hour], ["P3D", 48, 3 * day]] as const) {
+      const before = rulesOf("x-any", { limits: { raise: wait === null ? {} : { wait } } })
+      assert.strictEqual(looserFrom(noon, before, hours), noon + waited)
+    }
+  })
+
+  it("is complete at once where no rule is looser", () => {
+    const stricter = rulesOf("x-strict", { limits: { caps: { max_daily_bet: 50 } } })
+    const { state } = moved(at(rulesOf("x-plain", {})), stricter)
+    assert.deepStrictEqual([state.rules, state.rules.moved], [stricter, null])
+  })
+
+  it("keeps exclusions, limits and pending raises, and adds obligations of the new jurisdiction", () => {
+    const running: Partial<Player> = {
+      exclusion: { type: "time_out", since: noon, until: noon + day },
+      limits: { max_daily_deposit: 50 },
+      limitsSet: -1,
+      pendingLimits: [{ field: "max_daily_deposit", value: 500, effectiveAt: noon + hour }]
+    }
+    const { change, state } = moved(at(north, running), south)
+    assert.deepInclude(state, { ...running })
+    assert.deepStrictEqual(change?.obligations.map(({ obligation: { kind } }) => kind), ["required_limits"])
+    assert.deepInclude(refuseAccount({ ...state, exclusion: null }, "canBet", noon)?.details, {
+      obligations: ["required_limits"]
+    })
+  })
+
+  it("cannot be shortened by a move to a third jurisdiction, and can be reversed", () => {
+    const first = moved(at(north), south).state
+    assert.strictEqual(codeOf(move(first, rulesOf("x-loose", {}))), "RESPONSIBLE_GAMING_RULE")
+    const back = moved(first, north, noon + hour).state.rules
+    assert.deepStrictEqual([back.code, back.moved], ["x-north", { from: "x-south", until: noon + hour + 3 * day }])
+    assert.deepStrictEqual(back.limits.caps, { max_daily_bet: 100, max_weekly_bet: 500 })
+  })
+
+  it("is refused where the player is too young, and changes nothing for the current jurisdiction", () => {
+    const young = at(north, { birthDay: dayNumber("2007-01-01") })
+    assert.strictEqual(codeOf(move(young, south)), "VALIDATION_FAILED")
+    assert.isNull(moved(at(north), north).change)
+  })
+})
