@@ -1,4 +1,4 @@
-/** Command line of the back office: nouns, and the output and exit code of each outcome. */
+/** Back-office command line: its commands, and the output and exit code of each outcome. */
 import { Effect } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { HttpClientError } from "effect/http"

@@ -1,6 +1,6 @@
 /**
- * Compile cache of Node.js for the next start, which then takes half the processor time: a start is nearly all loading of modules. Import nothing
- * else before it; without write access to the folder, everything is compiled as usual.
+ * Node.js's compile cache, which halves the processor time of the next start: a start is nearly all module loading. Import nothing before this
+ * module. Without write access to the cache folder, modules are compiled as usual.
  */
 import { enableCompileCache, flushCompileCache } from "node:module"
 import { join } from "node:path"

@@ -1,8 +1,8 @@
 /**
- * The back-office command line as a process: nouns and verbs over the staff API of a running service.
+ * Runs the back-office command line: nouns and verbs over the staff API of a running service.
  *
- * One JSON document on standard output, or a table on a terminal. Exit 0; 1 for a refusal, whose envelope goes to standard error;
- * 2 for wrong usage, with the usage on standard error.
+ * Writes one JSON document to standard output, or a table on a terminal. Exits with 0; with 1 for a refusal, whose error envelope goes to standard
+ * error; with 2 for wrong usage, with the usage on standard error.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"

@@ -1,6 +1,6 @@
 /**
- * The service: its capabilities on the configured database, behind the public server and the back office's. Prints its addresses and, with the demo
- * operator, first steps. `startService.ts` loads and runs it.
+ * Runs the service: all its features on the configured database, behind the public server and the back-office server. Prints its addresses and, with
+ * the demo operator, first steps. Loaded and run by `startService.ts`.
  */
 import { Console, Context, Effect, Layer, Option, Redacted } from "effect"
 import { writeCompiled } from "./compiled.ts"

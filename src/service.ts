@@ -1,4 +1,4 @@
-/** Layers of the service without its servers: every capability on its database. Tests build on it. */
+/** Effect layers of the service without its HTTP servers: all features on their database. Tests build on them. */
 import { Effect, Layer } from "effect"
 import { layerChainKey } from "./auth/ChainKeys.ts"
 import { Credentials } from "./auth/Credentials.ts"

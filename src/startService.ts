@@ -1,6 +1,6 @@
 /**
- * Starts the service: PostgreSQL first, and while that starts and recovers, the modules of the service, which take most of a start's processor time. SIGTERM
- * and SIGINT drain.
+ * Starts the service: PostgreSQL first, and while that starts and recovers, loads the service's modules, since loading them takes most of a start's
+ * processor time. SIGTERM and SIGINT begin a graceful shutdown.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"

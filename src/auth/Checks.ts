@@ -1,5 +1,5 @@
 /**
- * Pure checks of a request, its key and the time. The middleware determines their order
+ * Pure checks of a signed request: its headers, key, timestamp and nonce. The middleware determines their order
  * (`docs/decisions/0003-request-pipeline.md`).
  */
 import type { ApiKey, Operator } from "../domain/state/Operator.ts"

@@ -1,4 +1,4 @@
-/** Signing keys of operators and game providers, in memory with the secrets of used ones opened. */
+/** Signing keys of operators and game providers, in memory. Secrets are decrypted at the first use of a key. */
 import { Notices } from "../cluster/Notices.ts"
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../platform/Database.ts"

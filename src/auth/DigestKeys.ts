@@ -1,4 +1,4 @@
-/** Key of the digests of personal data: derived from the first master key, kept sealed, renewed when that key is lost. */
+/** Key for the keyed digests of personal data: derived from the first master key, stored encrypted, replaced when that key is lost. */
 import { Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { DigestKey } from "../platform/PersonalData.ts"

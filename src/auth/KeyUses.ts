@@ -1,4 +1,4 @@
-/** First use of API keys: the instant of the first accepted request of each. */
+/** Records when each API key was first used: the instant of its first accepted request. */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { describeSqlError } from "../platform/Database.ts"

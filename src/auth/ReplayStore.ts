@@ -1,4 +1,6 @@
-/** Replay protection: accepted signatures, in memory while there is room, and all of them in the database, also those of other processes. */
+/**
+ * Replay protection: accepted request signatures, the recent ones in memory, all of them in the database, which the processes of the service share.
+ */
 import { Clock, Context, Effect, Exit, Layer, Schedule } from "effect"
 import { columnArray } from "../platform/ColumnArrays.ts"
 import { type Refusal, refuse } from "../domain/Refusal.ts"

@@ -1,4 +1,7 @@
-/** Watch of a node's clock: a node whose clock is wrong while another one's is right gives its players to the others (`docs/decisions/0016-scheduler.md`). */
+/**
+ * Watches a node's clock: while it differs from PostgreSQL's and another node's clock agrees, the node hands its players over to the others
+ * (`docs/decisions/0016-scheduler.md`).
+ */
 import { Effect } from "effect"
 
 /** Pause between two checks. */

@@ -1,4 +1,4 @@
-/** Placement of players by the setting CLUSTER: all on this node, or on the nodes of a cluster. */
+/** Selects the placement of players by the setting CLUSTER: all on this node, or spread over the nodes of a cluster. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../platform/Settings.ts"
 import { Nodes } from "./Nodes.ts"

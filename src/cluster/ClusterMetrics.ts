@@ -1,4 +1,4 @@
-/** Metrics of a node, read when they are scraped. */
+/** Cluster metrics of a node, read at scrape time. */
 import { Effect, Metric } from "effect"
 import { registerCounter, registerGauge } from "../platform/Metrics.ts"
 import type { Ownership } from "./Ownership.ts"

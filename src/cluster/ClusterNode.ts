@@ -1,4 +1,4 @@
-/** Node of a cluster: its players, forwarding to other nodes, and its view for the back office. */
+/** Cluster node: owns its share of the players, forwards calls about the others to their nodes, and describes itself to the back office. */
 import { Clock, Effect, Layer, Schema } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { Placement } from "../engine/Placement.ts"

@@ -1,10 +1,10 @@
 /**
  * Calls of this node to the owners of keys, and calls received from other nodes.
  *
- * A call waits in one of three states: awaiting an owner, retried for as long as a takeover may take; queued for the
- * connection to the owner; sent and waiting for its answer. All are bounded in number, bytes and time. A slow call is never sent again:
- * only when the owner answers that it does not own the key, the connection is lost or the owner left, and then only a repeatable call; after its
- * third lost connection it fails, since it may itself be what ends them.
+ * A call waits in one of three states: awaiting an owner, retried for as long as a takeover may take; queued for the connection to the owner; sent
+ * and waiting for its answer. All are bounded in number, bytes and time. A slow call is never sent again. A call refused by a node that does not own
+ * the key is routed again. A call unanswered when the connection is lost or the owner leaves is sent again only if it is repeatable; after its third
+ * lost connection it fails, since it may itself be the cause.
  */
 import { Cause, Clock, Effect, Exit, FiberMap } from "effect"
 import { makeLogThrottle } from "../platform/LogThrottle.ts"

@@ -1,6 +1,6 @@
 /**
- * Releases shard locks in batches. The storage of effect/cluster releases one by one, two statements each, over the single connection that
- * holds them all: when a hundred shards move, players of the last would wait for two hundred round trips.
+ * Releases shard locks in batches. The storage of effect/cluster releases them one by one, with two statements each, over the single connection that
+ * holds them all: when a hundred shards move, the players of the last shard would wait for two hundred round trips.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** Cluster membership: effect/cluster assigns shards to nodes, on PostgreSQL, and does nothing else. */
+/** Cluster membership: effect/cluster assigns shards to nodes by way of PostgreSQL. Nothing else of effect/cluster is used. */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import {
   MessageStorage,

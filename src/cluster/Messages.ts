@@ -1,8 +1,8 @@
 /**
- * Messages between nodes, as bytes. The first message of both sides is JSON. Calls and answers have four forms: 1 is JSON in columns; 2 is
- * packed, because texts that are JSON themselves are escaped and parsed twice in JSON; 3 is 2 with a status for a lost answer; 4 is 3 with
- * marks. Each side announces the newest form that it reads, and receives it. Form 1 can be removed once no node of a version that does not
- * announce its form may run beside this one.
+ * Byte format of the messages between nodes. The first message of each side is JSON. Calls and answers have four forms: 1 is JSON with an array per
+ * field; 2 is packed, because JSON escapes and parses texts that are JSON themselves a second time; 3 adds a status for a lost answer; 4 adds marks,
+ * which tell a node which of its ownership epochs the caller already knows. Each side announces the newest form that it reads, and receives that
+ * form. Form 1 can be removed once every node that may run beside this one announces its form.
  */
 import { Option, Schema } from "effect"
 

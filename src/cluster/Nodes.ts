@@ -1,4 +1,4 @@
-/** Cluster nodes for the back office. */
+/** Cluster nodes: their list and draining for the back office, and the joining and leaving of this node. */
 import { Context, Effect, Layer } from "effect"
 
 /** A live node. */

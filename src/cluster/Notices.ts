@@ -1,4 +1,4 @@
-/** Notices to all nodes that data has changed and caches of it are stale, sent before the caller of the change is answered. */
+/** Cache invalidation between nodes: a notice tells all nodes that data has changed, before the caller who changed it is answered. */
 import { Context, Effect, Layer } from "effect"
 import { Forwarder } from "./Forwarder.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Trust between nodes. A connection is TLS from its first byte. Without certificates both ends prove that they know the master key (a pre-shared
- * key, TLS 1.2 with an ephemeral exchange); with certificates both ends are verified by the cluster's authority, and the master key is
- * proved inside.
+ * Trust between nodes. A connection is TLS from its first byte. Without certificates, both ends prove that they know the master key (a pre-shared
+ * key, TLS 1.2 with an ephemeral exchange). With certificates, both ends are verified by the cluster's authority, and prove inside the connection
+ * that they know the master key.
  */
 import { Effect, FileSystem, Metric, type Redacted } from "effect"
 import * as Crypto from "node:crypto"

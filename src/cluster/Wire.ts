@@ -1,7 +1,7 @@
 /**
- * Connections between nodes: one to each peer, on which the opening side calls and the other side answers. A message carries many calls, or
- * answers of one turn of the event loop in the order of completion, so that a slow call delays no other. A message is its length and one of
- * `Messages.ts`. (Effect's RPC took four times the processor time per message, and messages of a busy node are small.)
+ * Connections between nodes: one to each peer, on which the opening side calls and the other side answers. A message carries many calls, or answers
+ * of one turn of the event loop in the order of completion, so that a slow call delays no other. It is sent as its length followed by its bytes
+ * (`Messages.ts`). (Effect's RPC took four times the processor time per message, and messages of a busy node are small.)
  */
 import { Deferred, Effect, Schema, type Scope } from "effect"
 import type { Socket } from "node:net"

@@ -1,4 +1,4 @@
-/** Age as text, in the largest unit of which there are two, else in days: `5 days`, `7 weeks`, `14 months`, `3 years`. */
+/** Age as text, in the largest unit that it contains at least twice, else in days: `5 days`, `7 weeks`, `14 months`, `3 years`. */
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,5 @@
 /**
- * Figures by day of a time zone at whole hours from UTC, composed of sums by UTC day and readings at full hours
+ * Daily figures in a time zone a whole number of hours from UTC, computed from sums by UTC day and readings at full hours
  * (`docs/decisions/0058-figures-by-game.md`). Pure.
  */
 import { type DayFigures, stepMs } from "./Figures.ts"

@@ -1,4 +1,4 @@
-/** Path of a message's page in the back office, from the root, by the provider's id of it. */
+/** Back-office path of a provider message's page, by the provider's own id for the message. */
 export const messageHref = (provider: string, transaction: string): string =>
   `/messages/${[provider, transaction].map(encodeURIComponent).join("/")}`
 

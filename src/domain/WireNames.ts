@@ -1,4 +1,4 @@
-/** Names of the wire and of the database: `coolingOffHours` inside is `cooling_off_hours` outside. */
+/** Snake-case names for the wire and the database: `coolingOffHours` in code is `cooling_off_hours` there. */
 import { Schema } from "effect"
 
 /** Name of a field outside. */

@@ -1,4 +1,4 @@
-/** Interface of actors to their callers. */
+/** Interface through which callers send commands to actors and read their states. */
 import type { Effect, Exit, Tracer } from "effect"
 import type { EngineFailure } from "./Failures.ts"
 import type { Step } from "./Machine.ts"

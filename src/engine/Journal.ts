@@ -1,9 +1,10 @@
 /**
- * Group commit. Units that arrive during a commit, and in the turn of the event loop in which it ends, form the next one; otherwise those of one turn
- * are committed together. There is no timer: the store sets the pace.
+ * Group commit: writes units, each the changes of one actor, together in one commit. Units that arrive while a commit runs, or in the event-loop turn
+ * in which it ends, form the next commit. When no commit runs, the units of one event-loop turn form one. There is no timer: a slower store gets
+ * larger commits.
  *
- * Of a rejected batch the store reports in one round trip which units caused it (`docs/decisions/0036-rejected-commits.md`). The others are committed
- * together at once; the rejected ones end with the store's verdict. Only a batch rejected without a culprit is divided.
+ * When the store rejects a commit, it reports in one round trip which units caused the rejection (`docs/decisions/0036-rejected-commits.md`). Those
+ * end with the store's verdict, and the others are committed again at once. Only a batch rejected without a culprit is split.
  */
 import { Clock, Effect, Exit, Metric, type Scope } from "effect"
 import { updaterOf } from "../platform/Metrics.ts"

@@ -1,4 +1,4 @@
-/** Placement of actors on processes: the keys that this process may write, and their epochs. */
+/** Placement of actors on processes: the keys that this process may write, and the ownership epoch of each. */
 import { Context, type Effect, Layer } from "effect"
 
 /**

@@ -1,4 +1,6 @@
-/** Health of writes: a store with a full or hanging disk, or a lock, may answer all queries and complete no commit. */
+/**
+ * Write health of the store, judged by its commits: with a full or hanging disk, or a lock, a store may answer every query and complete no commit.
+ */
 import { type Clock, Effect, Exit } from "effect"
 
 /** Without a further failure for this long, a failed store counts as healthy again: there may be no caller left that writes. */

@@ -1,6 +1,7 @@
 /**
- * Admission of new connections, in proportion to what open ones take: of a thousand callers at once, as after a restart, each turn of the event loop serves as
- * many as it serves others, so that those wait for twice the turn at most, and the new ones are served before long (`docs/decisions/0054-listening-sockets.md`).
+ * Admits new connections gradually. When a thousand callers connect at once, as after a restart, each event-loop turn admits as many of them as it
+ * serves requests of other connections: those wait at most twice as long, and the new callers are still served soon
+ * (`docs/decisions/0054-listening-sockets.md`).
  */
 import type { Socket } from "node:net"
 

@@ -1,4 +1,4 @@
-/** Writes head and body of an answer as one string, without Node.js's header code (`docs/decisions/0041-one-way-through-http.md`). */
+/** Writes the head and body of a response as one string, without Node.js's header code (`docs/decisions/0041-one-way-through-http.md`). */
 import { Cause, Clock, Effect } from "effect"
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http"
 import { Drain } from "./Drain.ts"

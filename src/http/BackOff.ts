@@ -1,4 +1,4 @@
-/** Exponential backoff of addresses that fail repeatedly. */
+/** Exponential backoff for client addresses whose authentication fails repeatedly. */
 
 /** Default number of failures before the first wait. */
 const manyFailures = 300

@@ -1,6 +1,6 @@
 /**
- * Lists as CSV, for any endpoint whose answer schema is a list: the endpoint itself is called page by page, so that an export has the rows and the
- * access rules of the list.
+ * CSV export of any endpoint whose response is a list: the endpoint itself is called page by page, so that an export has the rows and the access
+ * rules of the list.
  */
 import { Effect, Option, type Schema, type SchemaAST, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

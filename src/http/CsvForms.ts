@@ -1,6 +1,6 @@
 /**
- * Forms of an export: `csv` for machines (RFC 4180: minor units, ISO 8601), `spreadsheet` for people, with the separators of the caller's language,
- * so that Excel opens it directly: a byte order mark, amounts in major units, dates in its format, and texts that are not read as formulas.
+ * Export formats: `csv` for machines (RFC 4180: minor units, ISO 8601), and `spreadsheet` for people, which Excel opens directly: a byte order mark,
+ * the separators and date format of the caller's language, amounts in major units, and texts that are not read as formulas.
  */
 import type { FieldKind } from "../contract/common/FieldKind.ts"
 import { minorDigits } from "../domain/Standards.ts"

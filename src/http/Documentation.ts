@@ -1,4 +1,4 @@
-/** `/docs`, an interactive page of the contract, and `/openapi.json`; both disabled by `DOCS=off`, generated at the first request. */
+/** `/docs`, an interactive API reference, and `/openapi.json`: generated at the first request, disabled by `DOCS=off`. */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { HttpApiSwagger, OpenApi } from "effect/http-api"

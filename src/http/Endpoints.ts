@@ -1,6 +1,6 @@
 /**
- * Direct path from Node.js's request to an endpoint, without the framework's server and router, whose fibers, contexts and header objects took
- * more processor time than the read itself (`docs/decisions/0041-one-way-through-http.md`).
+ * Direct path from Node.js's request to an endpoint, without the framework's server and router: their fibers, contexts and header objects took more
+ * processor time than the endpoint itself (`docs/decisions/0041-one-way-through-http.md`).
  */
 import { type Clock, Context, type Effect, Exit, Result, Schema, type Types } from "effect"
 import { FindMyWay, HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"

@@ -1,4 +1,4 @@
-/** Addresses of the service for calls of game providers, and the routing of a call to its provider and protocol. */
+/** Entry points for game provider calls: the path below which a provider calls, and the look-up of a call's provider and protocol. */
 import type { Effect } from "effect"
 import type { Refusal } from "../domain/Refusal.ts"
 import type { CallHead, Received, VendorAnswer, WalletCall } from "../protocols/Protocol.ts"

@@ -1,4 +1,4 @@
-/** Format of provider calls between nodes. */
+/** Format in which provider calls are forwarded between nodes. */
 import { Schema } from "effect"
 
 /** Channel of calls forwarded by other nodes about players of this node. */

@@ -1,4 +1,4 @@
-/** Serves requests forwarded by other nodes to a server's endpoints. */
+/** Serves requests forwarded by other nodes, with the endpoints of this node's server. */
 import { Cause, Context, Effect, Exit, Fiber, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type Answer, Forwarder, notOwned } from "../cluster/Forwarder.ts"

@@ -1,6 +1,6 @@
 /**
- * Forwarding of requests about players of another node (`docs/decisions/0044-several-nodes.md`): sent to that node once authenticated,
- * served there as its own, and answered with its answer.
+ * Forwards requests about players that another node owns (`docs/decisions/0044-several-nodes.md`): this node authenticates the request, the owner
+ * serves it as its own, and its response is returned.
  */
 import { Context, Effect, Schema, Tracer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse, HttpTraceContext } from "effect/http"

@@ -1,4 +1,4 @@
-/** HTTP server on a port: its sockets, limits on paths, callers, connections and time, and the drain at shutdown. */
+/** HTTP server on a port: its listening sockets, limits on path length, unauthenticated callers, connections and time, and the drain at shutdown. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Clock, Context, Effect, identity, Layer, Schedule } from "effect"
 import { HttpIncomingMessage, HttpMiddleware, HttpRouter, HttpServer } from "effect/http"

@@ -1,6 +1,6 @@
 /**
- * Routes by the target of a request, as the router reads it: escapes decoded, a trailing slash ignored. The router itself finds a path with its method only,
- * and after the outermost middleware.
+ * Finds the route of a request target as the router reads it: escapes decoded, a trailing slash ignored. The router itself matches a path only
+ * together with its method, and only after the outermost middleware has run.
  */
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Existence of the resources of a path. */
+/** Checks whether the player or game named in a path exists. */
 import { Context, Effect, Layer } from "effect"
 import { ServingClient } from "../platform/Database.ts"
 import type { Refusal } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Ports that the service listens on, probed before anything else is made: a taken one ends the start with the setting that names another. */
+/** Probes the ports that the service listens on before anything else starts: with a taken port, the start ends and names the setting to change. */
 import { Effect, Layer } from "effect"
 import * as Net from "node:net"
 import { Settings } from "../platform/Settings.ts"

@@ -1,9 +1,9 @@
 /**
- * Calls of game providers in any protocol, served from Node.js's request directly, because the router and the response pipeline take more processor
- * time of a bet than all other work (`docs/decisions/0041-one-way-through-http.md`).
+ * Serves game provider calls of every protocol directly from Node.js's request, because the router and the response pipeline take more processor time
+ * of a bet than all other work (`docs/decisions/0041-one-way-through-http.md`).
  *
- * Every request below the address of an entry point goes here, whatever its form. The provider's protocol reads it and words the answer, its form of
- * *try again* included.
+ * Every request below the path of an entry point goes here, whatever its form. The provider's protocol reads it and words the response, including its
+ * own form of *try again*.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"

@@ -1,6 +1,6 @@
 /**
- * Names of query parameters: what an endpoint does not declare is refused by name, since a misspelt filter would be answered with everybody's rows
- * (SPEC lets clients ignore fields, not the service parameters).
+ * Refuses undeclared query parameters by name, since a misspelt filter would otherwise return everybody's rows (SPEC lets clients ignore unknown
+ * fields, but not the service ignore unknown parameters).
  */
 import type { Schema } from "effect"
 

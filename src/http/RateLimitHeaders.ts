@@ -1,4 +1,4 @@
-/** Rate-limit headers and refusals, and the feature gate, for operators and players alike. */
+/** Rate-limit headers and refusals, and the check of the operator's features, for operator and player requests alike. */
 import { HttpServerResponse } from "effect/http"
 import type { RateLimiter, RateLimitStatus } from "../auth/RateLimiter.ts"
 import { type ApiKey, type Feature, missingFeature, type Operator } from "../domain/state/Operator.ts"

@@ -1,4 +1,4 @@
-/** Request whose body is in memory. */
+/** HTTP request whose body has been read into memory. */
 import { Effect, Inspectable, Option, Stream } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest } from "effect/http"
 import type { IncomingHttpHeaders } from "node:http"

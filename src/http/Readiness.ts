@@ -1,4 +1,4 @@
-/** Readiness, for load balancers and monitoring. */
+/** Readiness of the node for load balancers and monitoring: drain, clock, cluster membership, commits and reads. */
 import { Context, Effect, Layer } from "effect"
 import { Nodes } from "../cluster/Nodes.ts"
 import { ServingClient } from "../platform/Database.ts"

@@ -1,4 +1,4 @@
-/** Refusals as responses of the router and of Node.js. */
+/** Writes refusals as HTTP responses, in the framework's router and outside it on Node.js's response. */
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"

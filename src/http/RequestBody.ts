@@ -1,4 +1,4 @@
-/** Readers of request bodies, by length or up to a maximum, without Node.js's `end` event where the length is known. */
+/** Reads request bodies, of a known length or up to a maximum. With a known length it does not wait for Node.js's `end` event. */
 import type { IncomingMessage } from "node:http"
 
 // Kept: none. An empty body. Several nodes: constant.

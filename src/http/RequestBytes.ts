@@ -1,4 +1,4 @@
-/** Bytes of a request's body; empty when it cannot be read, which the decoder reports. */
+/** Body bytes of a request; empty when the body cannot be read, which the decoder then reports. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ReadRequest } from "./ReadRequest.ts"

@@ -1,4 +1,4 @@
-/** Origin and bearer token of Effect's and Node.js's requests. */
+/** Reads the peer address, forwarding header and bearer token of a request, Effect's or Node.js's. */
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import type { Origin } from "./AnonymousLimits.ts"

@@ -1,4 +1,4 @@
-/** Request targets: as sent, and escaped for the router. */
+/** Request targets: as sent, for signatures, and escaped for the router. */
 import { Context, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 

@@ -1,4 +1,4 @@
-/** The response envelope of the staff API, and the acting staff member. */
+/** Wraps results of the staff API in the response envelope, and runs handlers with the acting staff member. */
 import { Effect } from "effect"
 import { CurrentStaff } from "../contract/common/StaffMiddleware.ts"
 

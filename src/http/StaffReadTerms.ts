@@ -1,4 +1,4 @@
-/** Staff API calls that disclose data of players and are audited, derived from their declared responses. */
+/** Audited reads of the staff API: the calls that disclose player data, derived from their declared responses. */
 import { type Schema, SchemaAST } from "effect"
 import { HttpApi } from "effect/http-api"
 import { tellsOfPlayers } from "../contract/common/Annotations.ts"

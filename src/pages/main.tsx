@@ -1,4 +1,4 @@
-/** Entry point of the pages. */
+/** Entry point of the back-office pages. */
 import { MantineProvider } from "@mantine/core"
 import "@mantine/core/styles.css"
 import "@mantine/notifications/styles.css"

@@ -1,6 +1,6 @@
 /**
- * Time that two clocks agree on, the process's and PostgreSQL's (`docs/decisions/0016-scheduler.md`). Between two readings it goes on by the monotonic
- * clock, so that setting either of them changes nothing. A deviation is corrected gradually, so that time never goes back.
+ * Time on which two clocks agree, the process's and PostgreSQL's (`docs/decisions/0016-scheduler.md`). Between two readings it advances by the
+ * monotonic clock, so that setting either clock changes nothing. A deviation is corrected gradually, so that time never goes back.
  */
 
 /** Three clocks, read at one moment; milliseconds. */

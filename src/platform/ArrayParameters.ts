@@ -1,4 +1,4 @@
-/** Array parameters of statements. Integers are passed as `float8`, which holds every amount and id exactly. */
+/** Array parameters of SQL statements. Integers are passed as `float8`, which holds every amount and id exactly. */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import { toDate } from "./Time.ts"

@@ -1,5 +1,5 @@
 /**
- * Array parameters encoded to the wire directly from rows: one array per column, without intermediate arrays of values. A commit writes some fifty
+ * Encodes PostgreSQL array parameters directly from rows: one array per column, without intermediate arrays of values. A commit writes some fifty
  * such columns.
  */
 import { PgTypes } from "@effect/sql-pg"

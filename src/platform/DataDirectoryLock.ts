@@ -1,4 +1,4 @@
-/** Lock of a data directory, so that one process uses it at a time. */
+/** Locks a data directory, so that one process uses it at a time. */
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Path from "node:path"

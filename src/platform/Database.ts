@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL, in pools by purpose: commits, what bets look up, reads of whole tables, and everything else. */
+/** PostgreSQL connection pools by purpose: commits, look-ups for bets, reads of whole tables, and everything else. */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Predicate, Redacted, Result, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"

@@ -1,6 +1,6 @@
 /**
- * Time of the service: PostgreSQL's, as long as the process's clock agrees with it (`AgreedTime.ts`). It is the `Clock` of everything above this layer, so
- * that no rule asks which clock is right; what cannot be undone asks whether they agree.
+ * Clock of the service: PostgreSQL's time, as long as the process's clock agrees with it (`AgreedTime.ts`). It is the `Clock` of everything above
+ * this layer, so that no rule asks which clock is right. Irreversible actions first check that the two agree.
  */
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"

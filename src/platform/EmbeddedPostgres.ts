@@ -1,4 +1,4 @@
-/** Embedded PostgreSQL: created in `DATA_DIR`, started and stopped with the service, and started again when it dies alone. */
+/** Embedded PostgreSQL: created in `DATA_DIR`, started and stopped with the service, and restarted when it ends by itself. */
 import { Cause, Context, Effect, Exit, Layer, Metric, Redacted, Result, Schema, Scope } from "effect"
 import * as Fs from "node:fs"
 import { createRequire } from "node:module"

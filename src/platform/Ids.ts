@@ -1,4 +1,4 @@
-/** Ids of players, ledger entries, payments and so on: unique over all running services, rising within one, with gaps. */
+/** Ids of players, ledger entries, payments and other records: unique across all processes of the service, increasing within one, with gaps. */
 import { Context, Deferred, Effect, FiberSet, Layer, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { describeSqlError, ServingClient } from "./Database.ts"

@@ -1,4 +1,4 @@
-/** Transactions that fail with their first failure. */
+/** Runs a transaction. A connection lost during it is reported as a database failure, not as a defect of the service. */
 import { Cause, Effect } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
 

@@ -1,4 +1,4 @@
-/** Commands that run the service's programs, for messages: npm's scripts in a checkout, the installed command in a packed service. */
+/** Shell commands that run the service's programs, for messages: npm scripts in a checkout, the installed command in a packed service. */
 import { extname } from "node:path"
 
 /** Extension of the program's own files: a packed service is compiled. */

@@ -1,4 +1,4 @@
-/** Settings that a supervisor tells a node after its start: the database is started meanwhile. */
+/** Settings that a supervisor sends to a node after starting it, so that the node loads its modules while the database starts. */
 import { Effect, Layer, Schema } from "effect"
 import { StartupError } from "./StartupError.ts"
 

@@ -1,4 +1,4 @@
-/** Throttle of a repeated log line, since during a failure every request would write it. */
+/** Throttles a repeated log line, which every request would otherwise write during a failure. */
 import { Clock, Effect } from "effect"
 import { monotonicClock } from "./MonotonicClock.ts"
 

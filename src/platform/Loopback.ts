@@ -1,4 +1,4 @@
-/** Loopback: host names and addresses of this machine. */
+/** Recognises loopback hosts: `localhost` and the loopback addresses. */
 import ipaddr from "ipaddr.js"
 
 export const isLoopback = (host: string): boolean => {

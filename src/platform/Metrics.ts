@@ -1,4 +1,6 @@
-/** Metrics read at scrape time: existing values are registered with Effect's registry instead of being updated. */
+/**
+ * Metrics read at scrape time: functions that read existing values are registered with Effect's registry, so that no metric is updated in between.
+ */
 import { Context, Effect, Metric, type Scope, Semaphore } from "effect"
 
 /** Exported name: prefixed by `pitboss_`, except for the standard names of processes and Node.js. */

@@ -1,6 +1,6 @@
 /**
- * Standard output and standard error of the process: a failed write ends nothing. A full disk, a closed pipe or a reader that takes nothing
- * costs the text, which is counted, and neither the process nor its memory.
+ * Standard output and standard error of the process. A failed write, as on a full disk, a closed pipe or a stuck reader, loses its text, which is
+ * counted, but neither ends the process nor fills its memory.
  */
 import * as Fs from "node:fs"
 

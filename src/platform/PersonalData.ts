@@ -1,7 +1,7 @@
 /**
- * Personal data at rest: values that identify a person or a bank account are stored sealed, with a keyed digest where they are compared. A bare hash
- * of a personal number would give no protection: they can be enumerated. The key of the digests is stored sealed under the master key, so that
- * digests survive a change of that key.
+ * Personal data at rest: values that identify a person or a bank account are stored encrypted, with a keyed digest where they are compared. A bare
+ * hash would not protect a personal number, since all numbers can be enumerated. The key of the digests is stored encrypted under the master key, so
+ * that digests survive a change of that key.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Crypto from "node:crypto"

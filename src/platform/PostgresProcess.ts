@@ -1,4 +1,4 @@
-/** Processes of PostgreSQL: its server and tools, run as an unprivileged user, and the clean-up after a killed service. */
+/** Runs PostgreSQL's server and tools as an unprivileged user, and cleans up after a killed service. */
 import { Effect, Schedule, type Scope } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as Fs from "node:fs"

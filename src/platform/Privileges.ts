@@ -1,6 +1,6 @@
 /**
- * Database roles: the service's role owns nothing and has only the rights that the service uses; the owner of the tables migrates and grants them. A
- * stolen connection of the service can neither rewrite the ledger or the audit log nor disable their triggers.
+ * Database roles: the service's role owns nothing and has only the rights that the service needs; the owner of the tables migrates them and grants
+ * those rights. Whoever steals a connection of the service can neither rewrite the ledger or the audit log nor disable their triggers.
  */
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"

@@ -1,4 +1,4 @@
-/** End of the process: together with the npm that started it, and in bounded time. */
+/** Ends the process together with the npm that started it, and in bounded time. */
 import { Effect, Layer, Schedule } from "effect"
 
 /**

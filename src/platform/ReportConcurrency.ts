@@ -1,6 +1,6 @@
 /**
- * Concurrency of reports and key figures of all kinds together: half of the processors, since PostgreSQL may run on this machine; bets need the
- * others (`docs/decisions/0038-bounded-background-work.md`).
+ * Concurrency limit of all reports and key figures together: half of the processors and at most four, since PostgreSQL may run on this machine and
+ * bets need the others (`docs/decisions/0038-bounded-background-work.md`).
  */
 import { Context, Effect, Layer } from "effect"
 import * as Os from "node:os"

@@ -1,4 +1,4 @@
-/** Resolves host names. */
+/** Resolves host names to IP addresses. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Dns from "node:dns"
 import { Settings, type SettingsShape } from "./Settings.ts"

@@ -1,5 +1,5 @@
 /**
- * Processes of the service as the database knows them: by a name in the application name of their connections, new at every start. A process that serves
+ * Identifies the processes of the service in the database: each start gives its connections a new name in `application_name`. A process that serves
  * has at least one connection of {@link servingPool}.
  */
 

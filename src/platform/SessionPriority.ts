@@ -1,6 +1,6 @@
 /**
- * Low processor priority for sessions that read whole tables, where PostgreSQL runs on this machine: it has no such setting of its own. Without it
- * a verification and two reports take the processors of a small machine from the sessions that commit bets.
+ * Low processor priority for database sessions that read whole tables, where PostgreSQL runs on this machine: PostgreSQL itself has no such setting.
+ * Without it a verification and two reports take the processors of a small machine from the sessions that commit bets.
  */
 import { Effect, Option, Schema } from "effect"
 import type { SqlConnection, SqlError } from "effect/sql"

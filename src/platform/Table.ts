@@ -1,4 +1,4 @@
-/** Tables for the terminal. */
+/** Formats tables for the terminal. */
 
 const cell = (value: unknown): string =>
   value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value)

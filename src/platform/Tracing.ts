@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry traces, enabled by their own variables (`docs/operations.md`, "Traces"); no spans are created while disabled.
+ * OpenTelemetry traces, enabled by the standard `OTEL_` variables (`docs/operations.md`, "Traces"); no spans are created while disabled.
  *
  * A span holds names, ids and outcomes only: for a failure its code or the error's name, never its message, which may quote a value.
  */

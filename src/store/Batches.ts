@@ -1,4 +1,4 @@
-/** Batches of the items of one turn of the event loop, and of those that arrive while as many batches run as may. */
+/** Collects items into batches: the items of one event-loop turn, or those that arrive while the maximum number of batches is running. */
 import { Cause, Deferred, Effect, Exit, FiberSet, type Scope } from "effect"
 
 interface Waiting<Item, A, E> {

@@ -1,4 +1,4 @@
-/** Rows of bonuses: the catalogue's with their currency, players' with their owner. */
+/** Row shapes and columns of bonuses: catalogue bonuses with their currency, granted ones with their player. */
 import { Schema, Struct } from "effect"
 import { PlayerBonus } from "../domain/state/Bonus.ts"
 import { CatalogueBonus } from "../domain/bonus/BonusGrants.ts"

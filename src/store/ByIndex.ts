@@ -1,4 +1,4 @@
-/** Statements forced to use an index. */
+/** Runs statements that must use an index, with sequential scans disabled. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../platform/InTransaction.ts"

@@ -1,4 +1,4 @@
-/** Cursor pagination: no counting, and stable under concurrent inserts. Each list has positions of one form, encoded as opaque text for callers. */
+/** Cursor pagination: no counting, and stable under concurrent inserts. The positions of a list have one form, which callers get as opaque text. */
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Refusal, refuseFields } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Bodies of events as delivered by webhook and by the event feed, with the personal data that is stored sealed and apart. */
+/** Bodies of events, as delivered by webhook and read from the event feed. Adds the personal data that is stored encrypted elsewhere. */
 import { Effect, Schema } from "effect"
 import { PersonalData } from "../platform/PersonalData.ts"
 import { iso } from "../platform/Time.ts"

@@ -1,6 +1,6 @@
 /**
- * Personal data in webhook events: removed before an event is stored, restored from the player or the payment when it is sent. The removed fields are
- * immutable after the event, so that every attempt sends the same.
+ * Personal data in webhook events: removed before an event is stored, restored from the player or the payment when it is sent. The removed fields
+ * never change after the event, so that every attempt sends the same body.
  */
 
 interface Data {

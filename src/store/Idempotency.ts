@@ -1,4 +1,4 @@
-/** Idempotent requests (SPEC section 8). A key belongs to its scope, and to the request of its fingerprint. */
+/** Idempotent requests (SPEC section 8). An idempotency key is bound to its scope and to the fingerprint of its request. */
 import { Clock, Context, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type IdempotencyClaim, replyPurpose, type StoredReply } from "../domain/state/Idempotency.ts"

@@ -1,6 +1,6 @@
 /**
- * Lists of rows, each declared once: filters, orders with a unique last column, and whose rows they are. Derived are the conditions, the statement's end,
- * pages by number, parts by cursor, and the cursors themselves, so that no list forgets its scope or leaves out a row between two parts.
+ * Declarations of lists: filters, orders with a unique last column, and the operators or the record whose rows a list may show. SQL conditions and
+ * ordering, and pagination by number and by cursor are derived, so that no list forgets its scope or skips a row between two pages.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"

@@ -1,8 +1,10 @@
 /**
- * Clocks of sandboxes (`docs/decisions/0066-sandboxes.md`). An operator's time is the real one, plus an offset where its clock was advanced, or the
- * instant reached while it is being advanced. Kept in PostgreSQL and held by every node: whoever changes one tells all, and each reads them once a second.
+ * Clocks of sandboxes (`docs/decisions/0066-sandboxes.md`). An operator's time is real time plus the offset by which its clock was advanced or, while
+ * it is being advanced, the instant reached. Clocks are stored in PostgreSQL and kept in memory by every node: a change is announced to all nodes,
+ * and each also reads them once a second.
  *
- * The fiber of a request of an operator has that operator's clock, and actors take theirs from here; what has no fiber asks `OperatorClocks.at`.
+ * The fiber of an operator's request has that operator's clock, and actors take theirs from here. Code without such a fiber calls
+ * `OperatorClocks.at`.
  */
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import type { SqlClient, Statement } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * Operators whose rows a statement may read or write: those that a staff member is bound to.
+ * Operator scope: the operators whose rows a statement may read or write, which are those that a staff member is bound to.
  *
  * A list of the staff API takes its scope from `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its conditions; operators
  * named by the request are checked before (`OperatorBoundsLive.ts`).

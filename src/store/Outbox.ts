@@ -1,4 +1,4 @@
-/** Outbox of events not written by a player's commit. */
+/** Event outbox: writes events that no player commit writes, and notifies senders of new events. */
 import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Event } from "../domain/state/Change.ts"

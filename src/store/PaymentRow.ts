@@ -1,4 +1,4 @@
-/** Rows of payment requests. */
+/** Payment request rows: their columns, and their decoding with decrypted details. */
 import { Effect, Schema, Struct } from "effect"
 import { Payment } from "../domain/state/Change.ts"
 import type { PersonalData } from "../platform/PersonalData.ts"

@@ -1,6 +1,6 @@
 /**
- * Plans: decisions made synchronously from memory. A plan gives its result, or says what it lacks. Where nothing may wait, a plan that lacks
- * something is dropped without effect; elsewhere what it lacks is looked up, and it is made again.
+ * Plans: decisions made synchronously from data in memory. A plan yields its result or says which data it lacks. Where nothing may wait, an
+ * incomplete plan is dropped without effect; elsewhere the data is looked up and the plan is made again.
  */
 import { Effect } from "effect"
 

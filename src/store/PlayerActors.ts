@@ -1,4 +1,4 @@
-/** Actors of players: the single way to change a player's money, limits or rights. */
+/** Player actors: the only way to change a player's money, limits or rights. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { applyDueBonusesStep } from "../domain/bonus/BonusGrants.ts"
 import type { StoredSignature } from "../domain/state/AcceptedSignature.ts"

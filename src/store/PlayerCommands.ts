@@ -1,4 +1,7 @@
-/** Commands of operators to players, one rule for each: started without a fiber, or run under an idempotency key. */
+/**
+ * Runs operators' commands on players, by one rule in two ways: as an effect, with the reply stored under the idempotency key, or without a fiber,
+ * with the signature of the request stored.
+ */
 import { Effect, Exit } from "effect"
 import type { AcceptedSignature, StoredSignature } from "../domain/state/AcceptedSignature.ts"
 import type { Step } from "../domain/state/Decision.ts"

@@ -1,4 +1,4 @@
-/** Player of a plan, read from the database when not in memory. */
+/** Looks up the player of a plan when it is not in memory. */
 import { Effect } from "effect"
 import type { Player } from "../domain/state/Player.ts"
 import type { Lacking } from "./Planned.ts"

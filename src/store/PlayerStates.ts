@@ -1,4 +1,4 @@
-/** Stored states of many players, for readers that decide nothing. */
+/** Reads the states of many players from the database, without their actors: for exports, which change nothing. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { loadPlayers } from "./internal/PlayerLoad.ts"

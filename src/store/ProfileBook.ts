@@ -1,6 +1,6 @@
 /**
- * Versions of all profiles in memory, so that a decision asks nobody. A change of this process, or told by another node, shows at once; any other
- * within two seconds.
+ * Jurisdiction profiles in all versions, with currency factors and operators' terms, in memory so that a decision needs no query. A change by this
+ * process, or announced by another node, applies at once, any other within two seconds.
  */
 import { Clock, Context, Effect, Layer, Result, Schema, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Reads that share statements: those asked for in one turn of the event loop, and those that arrive while as many statements run as may. */
+/** Batched reads: those requested in one event-loop turn, or while the maximum number of statements is running, share a statement. */
 import { Cause, Effect, type Exit, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Refusal, temporarilyUnavailable } from "../domain/Refusal.ts"

@@ -1,6 +1,6 @@
 /**
- * Tables whose rows are records of one declared shape, with the names and encoding of the wire: the fields of the shape are the columns, an instant
- * is ISO text. Select, insert and update derive from the shape, so that a field is declared once.
+ * Tables declared by one record shape, with the names and encoding of the wire: the fields of the shape are the columns, an instant is ISO text.
+ * Select, insert and update derive from the shape, so that a field is declared once.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Budget of stored refusals per scope, in bytes: invalid requests with new idempotency keys cannot fill the table. */
+/** Byte budget of stored refusals, per scope and minute, so that invalid requests with ever new idempotency keys cannot fill the table. */
 
 /** Largest refusal stored. */
 const maxRefusalBytes = 16 * 1024

@@ -1,4 +1,4 @@
-/** Rows of register checks written outside actors. */
+/** Inserts register checks outside player actors. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { KeptCheck } from "../domain/state/RegisterCheck.ts"

@@ -1,4 +1,4 @@
-/** Internal commands of services to a player, run on the node that owns the player. */
+/** Service-internal commands to players, run by the node that owns the player. */
 import { Cause, Context, Effect, Exit, Layer, Schema } from "effect"
 import { type Call, Forwarder, type Handler, notOwned } from "../cluster/Forwarder.ts"
 import { type Refusal, type RefusalCode, refuse, statusByCode, temporarilyUnavailable } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** SQL about the rollbacks of a transaction. */
+/** SQL fragments for a transaction's rollbacks that are in effect, which leaves out those that were rolled back themselves. */
 
 /** Condition: the row of `alias` is a processed rollback of the transaction of `target`. */
 export const rollbackOf = (target: string, alias: string): string =>

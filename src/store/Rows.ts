@@ -1,4 +1,4 @@
-/** Row decoding by schema, with a retryable refusal when the database is unavailable. */
+/** Decodes rows by schema, and refuses with a retryable code while the database is unavailable. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Accounts of the same person at the other operators of a licensee, found by the keyed digests of what makes two records those of one person
- * (`player_facts`). One operator at a time: no statement needs two (`docs/decisions/0045-operators-apart.md`).
+ * Accounts of the same person at the other operators of a licensee, found by keyed digests of identifying facts (`player_facts`). Searches one
+ * operator at a time: no statement spans two (`docs/decisions/0045-operators-apart.md`).
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

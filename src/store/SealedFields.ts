@@ -1,4 +1,4 @@
-/** Encrypted fields of players and payments. */
+/** Encryption and search digests of personal fields of players and payments. */
 import { Effect } from "effect"
 import type { Payment } from "../domain/state/Change.ts"
 import { comparableNumber } from "../domain/player/Identity.ts"

@@ -1,4 +1,4 @@
-/** Rows of server seeds. */
+/** Server seed rows: the query for a player's open seeds, and its decoding. */
 import { Schema } from "effect"
 import type { PlayerSeeds } from "../domain/state/PlayerSeeds.ts"
 

@@ -1,4 +1,4 @@
-/** Eligibility for free rounds at a vendor. Their wins are settled like any others. */
+/** Eligibility of players for free rounds at a vendor. Wins of free rounds are settled like any others. */
 import { refuseExcluded } from "../player/RegisterAdmission.ts"
 import { activeExclusion, type Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"

@@ -1,4 +1,4 @@
-/** Cases of staff about players: types, statuses, transitions and decisions. */
+/** Staff cases about players: types, statuses, transitions and decisions. */
 import { refuseFields, type Refusal } from "../Refusal.ts"
 
 export const caseTypes = [

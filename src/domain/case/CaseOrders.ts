@@ -1,4 +1,4 @@
-/** Orders of a case to the player's actor: holds, obligations, the cap on net deposits. Idempotent. */
+/** Orders that a case gives to the player's actor: withdrawal holds, obligations, the cap on net deposits. All are idempotent. */
 import { Schema } from "effect"
 import { acceptDuties, acceptSettings } from "../player/AccountStatus.ts"
 import { answer, type Context, type Decision } from "../state/Decision.ts"

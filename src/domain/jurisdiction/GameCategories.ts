@@ -1,4 +1,4 @@
-/** Game categories of the API, and the vendors' names of them. */
+/** Game categories of the API, and the vendors' names for them. */
 export const gameCategories = ["slots", "table", "live", "jackpot", "instant", "crash"] as const
 
 type GameCategory = (typeof gameCategories)[number]

@@ -1,4 +1,4 @@
-/** Limits of a player above the caps of the jurisdiction, as after a new version: they are lowered permanently. */
+/** Player limits above the caps of the jurisdiction, for instance after a new profile version: they are lowered permanently. */
 import { limitFields } from "../LimitFields.ts"
 import { noteObligations } from "../obligation/Obligations.ts"
 import { acceptSettings } from "../player/AccountStatus.ts"

@@ -1,9 +1,9 @@
 /**
- * Account changes that are due by time: limit raises after their cooling-off, those that can be confirmed from now on, ended exclusions, expired identity documents
- * (`docs/decisions/0016-scheduler.md`).
+ * Account changes that fall due with time: limit raises whose cooling-off has ended or that can now be confirmed, ended exclusions, expired identity
+ * documents (`docs/decisions/0016-scheduler.md`).
  *
- * Rules honour limits and exclusions at their instant; this only writes them down. A document differs: the account counts as verified until this has
- * run.
+ * The rules apply limits and exclusions from their instant on, so this only records the change. Expired documents are the exception: the account
+ * counts as verified until this has run.
  */
 import { acceptSettings, emitKyc, type SettingsRecord } from "../player/AccountStatus.ts"
 import type { PlayerSettings } from "../state/Change.ts"

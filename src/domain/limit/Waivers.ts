@@ -1,4 +1,4 @@
-/** Waivers of obligations by staff: they open the gate like the player's answer, and are recorded with who decided. */
+/** Waivers of obligations by staff: a waiver unblocks the same actions as the player's own answer, and records who decided. */
 import { acceptDuties } from "../player/AccountStatus.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"

@@ -1,6 +1,6 @@
 /**
- * Obligations of a player: derived from the rules of the jurisdiction and from what the player has set, so that a gate is right whatever has been
- * written. The record of each is written with the settings that bring it about or meet it, or when it is first seen.
+ * Obligations of a player, derived from the rules of the jurisdiction and the player's settings, so that actions are blocked correctly whatever has
+ * been recorded. An obligation is recorded together with the settings that raise or meet it, or when it is first seen.
  */
 import { after } from "../jurisdiction/Duration.ts"
 import { answer, type Accept, type Context } from "../state/Decision.ts"

@@ -1,4 +1,4 @@
-/** Built-in games. */
+/** The built-in originals, by their catalogue name. */
 import { coinFlip } from "./CoinFlip.ts"
 import { dice } from "./Dice.ts"
 import { limbo } from "./Limbo.ts"

@@ -1,4 +1,6 @@
-/** Consents of a player to marketing: of a channel and a product, as the jurisdiction has them. Nothing is granted until it is said. */
+/**
+ * Marketing consents of a player, for each channel and product that the jurisdiction distinguishes. No consent counts as granted until it is given.
+ */
 import type { Profile } from "../jurisdiction/Profile.ts"
 import type { ConsentStatement } from "../state/ConsentStatement.ts"
 

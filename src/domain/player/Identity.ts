@@ -1,4 +1,4 @@
-/** Matching of two records to one person (SPEC section 3.5; `docs/decisions/0023-compliance.md`). Pure. */
+/** Decides whether two records belong to the same person (SPEC section 3.5; `docs/decisions/0023-compliance.md`). Pure. */
 
 import { Schema, Struct } from "effect"
 

@@ -1,4 +1,4 @@
-/** The move of a player to another jurisdiction of the operator, by staff. What runs stays as it is: exclusions, raises that wait. */
+/** Move of a player to another jurisdiction of the operator, by staff. Running exclusions and pending limit raises stay as they are. */
 import { isLooserElsewhere, looserFrom, rulesWhileMoving } from "../jurisdiction/Moves.ts"
 import { ageAt, type Rules } from "../jurisdiction/Rules.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"

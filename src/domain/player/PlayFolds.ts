@@ -1,6 +1,6 @@
 /**
- * Play of a timeline, folded: entries of one game that follow each other become one line, `21:12–21:58 Golden Reels, 96 rounds, staked …, won …`.
- * Anything else that happened in between, another game, or a pause ends a line.
+ * Folds the play in a timeline: successive entries of one game become one line, `21:12–21:58 Golden Reels, 96 rounds, staked …, won …`. Anything else
+ * that happened in between, another game, or a pause ends a line.
  */
 import type { CasinoEntryType } from "../state/Change.ts"
 

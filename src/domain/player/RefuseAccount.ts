@@ -1,4 +1,4 @@
-/** Account checks of an action: active account, no restriction of the ability, no exclusion. */
+/** Account checks before an action: the account is active, the ability is not restricted, and no exclusion or open obligation stops it. */
 import { type Refusal, refuse } from "../Refusal.ts"
 import { refuseByRegisters, refuseExcluded, type RegisterMoment, type RegisterRefusal } from "./RegisterAdmission.ts"
 import { gatedBy } from "../obligation/Obligations.ts"

@@ -1,4 +1,7 @@
-/** Admission by registers of excluded players: refused while one excludes, and only after an answer where the jurisdiction requires one. */
+/**
+ * Admission by registers of excluded players: refused while a register excludes the player and, where the jurisdiction requires an answer, refused
+ * without one.
+ */
 import { after } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import { type Refusal, refuse } from "../Refusal.ts"

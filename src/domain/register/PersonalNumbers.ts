@@ -1,4 +1,4 @@
-/** National personal numbers: their check, and the birth date that some carry. Dates are `YYYY-MM-DD`. */
+/** National personal numbers: their validation, and the birth date that some carry. Dates are `YYYY-MM-DD`. */
 
 /** A number as registers take it, and the birth date that it carries. */
 export interface DatedNumber {

@@ -1,5 +1,5 @@
 /**
- * Trust between staff accounts: who can act as whom, from the history of what was handed over (`docs/decisions/0021-staff.md`).
+ * Trust between staff accounts: which account can act as another, judged by the access handed over between them (`docs/decisions/0021-staff.md`).
  * Accounts are named by their audit log label; instants are epoch milliseconds.
  */
 

@@ -1,8 +1,8 @@
 /**
- * A player's standing: what the player may do now, each with the refusal when not.
+ * A player's standing: the actions that the player may take now, and the refusal of each other one.
  *
- * Every answer is that of the checks of the action itself for the smallest amount, so that it says what the action will say. The balance is no part
- * of it: who may bet without money is told so by the wallet.
+ * The answers come from the checks of each action itself, for the smallest amount, so that they agree with it. The balance is left out: a player
+ * without money is refused by the wallet.
  */
 import { refuseWagered } from "../bonus/BonusGrants.ts"
 import { refuseNetDeposit } from "../limit/NetDepositCap.ts"

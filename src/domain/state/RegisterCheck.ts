@@ -1,4 +1,7 @@
-/** Checks: questions to registers with their answers, kept as proof that they were asked (`docs/decisions/0060-registers.md`). */
+/**
+ * Register checks: a question to a register of excluded players and its answer, kept as proof that the register was asked
+ * (`docs/decisions/0060-registers.md`).
+ */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import {

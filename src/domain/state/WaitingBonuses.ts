@@ -1,4 +1,4 @@
-/** Bonuses that wait for their turn, of which some were interrupted (`docs/decisions/0026-undone-ends.md`). */
+/** Bonuses waiting for their turn, interrupted ones included (`docs/decisions/0026-undone-ends.md`). */
 import { isBalance } from "../Money.ts"
 import { isRegisterExcluded } from "../register/Register.ts"
 import { activeExclusion, type Player } from "./Player.ts"

@@ -1,4 +1,4 @@
-/** Metrics of actors, read on scrape: commands have no overhead. */
+/** Metrics of the actors, read at scrape time so that commands have no overhead. */
 import { Effect, Metric } from "effect"
 import { registerCounter, registerGauge } from "../../platform/Metrics.ts"
 

@@ -1,4 +1,4 @@
-/** Answers of the authentication middlewares: every failure becomes a response, and failed authentications are counted. */
+/** Turns every failure in an authentication middleware into an HTTP response, and counts failed authentications. */
 import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { AuthenticationFailures, type CallerKind } from "../AuthenticationFailures.ts"

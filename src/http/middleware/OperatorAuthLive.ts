@@ -1,4 +1,4 @@
-/** Authentication of operators' requests, check by check in order, and the rate-limit headers. */
+/** Authenticates operators' requests, check by check in a fixed order, and adds the rate-limit headers. */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { IdempotentBy, RequiredFeature, RequiredScope } from "../../contract/common/Annotations.ts"

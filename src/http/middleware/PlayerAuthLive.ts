@@ -1,4 +1,4 @@
-/** Authentication of requests with a player's token, check by check in order. */
+/** Authenticates requests with a player's token, check by check in a fixed order. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { RequiredFeature } from "../../contract/common/Annotations.ts"

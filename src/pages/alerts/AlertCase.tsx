@@ -1,4 +1,4 @@
-/** Case of one alert beside the queue: its finding and evidence, assignee, notes, and the hold on the player's withdrawals. */
+/** Detail panel of an alert beside the queue: its finding and evidence, assignee, notes, and the hold on the player's withdrawals. */
 import { NoteList } from "../parts/NoteList.tsx"
 import { Group, Stack, Text, Title } from "@mantine/core"
 import { type AlertStatus, alertTransitions } from "../../domain/compliance/AlertRules.ts"

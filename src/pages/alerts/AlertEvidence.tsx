@@ -1,4 +1,4 @@
-/** Evidence of an alert: the player, current figures beside those at the alert, payments, and other alerts of the player and of related ones. */
+/** Evidence of an alert: the player, figures at the alert and now, payments, and other alerts of this player and related ones. */
 import { Paper, Stack, Text, Title } from "@mantine/core"
 import { ageText } from "../../domain/Age.ts"
 import type { Data } from "../app/api.ts"

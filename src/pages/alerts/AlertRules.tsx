@@ -1,4 +1,4 @@
-/** Rules of an operator that raise alerts. */
+/** Alert rules of an operator, and their settings. */
 import { Select, Stack, Text } from "@mantine/core"
 import { useMemo } from "react"
 import { useAddress } from "../app/address.ts"

@@ -1,4 +1,4 @@
-/** Alerts: queue of cases, the most severe first, with the case that is open beside it; the rules that raise them. */
+/** Alerts page: the queue, the most severe first, with the open alert beside it, and the alert rules. */
 import { Button, Group, Stack, Tabs, Text, TextInput } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"

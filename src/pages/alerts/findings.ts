@@ -1,4 +1,4 @@
-/** Findings of alerts as text. The details of an alert are values by name, which depend on its rule. */
+/** Alert findings as text. An alert's details are named values, which depend on its rule. */
 import type { AlertRule } from "../../domain/compliance/AlertRules.ts"
 import { moneyText, words } from "../parts/Values.tsx"
 

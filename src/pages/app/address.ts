@@ -1,4 +1,4 @@
-/** Address of a page: path parameters and query as plain text. */
+/** URL of a page: its path parameters and query, as plain text. */
 import { useLocation, useParams, useRouter } from "@tanstack/react-router"
 import { useMemo } from "react"
 

@@ -1,4 +1,4 @@
-/** Calls of the staff API, typed by the API's definition. */
+/** Staff API calls, typed by the API's definition. */
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { endpoints } from "virtual:staff-api"
 import type { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Names of staff and operators for the labels of records. */
+/** Names of staff and operators, shown in place of ids and audit log labels. */
 import { useMemo } from "react"
 import type { Data } from "./api.ts"
 import { useAnswer } from "./queries.ts"

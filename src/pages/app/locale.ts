@@ -1,4 +1,4 @@
-/** Language of figures and times. */
+/** Locale of figures and times: the browser's language, or English where that is invalid. */
 
 /** True for a valid language tag; `en-US@posix`, as reported by browsers on a bare machine, is invalid. */
 const isLanguage = (name: string): boolean => {

@@ -1,4 +1,4 @@
-/** Queries of the staff API: cached by action and request, refetched after every change. */
+/** Staff API queries: cached by action and request, refetched after every change. */
 import {
   type InfiniteData,
   keepPreviousData,

@@ -1,4 +1,4 @@
-/** Routes from the list of pages. */
+/** Routes, made from the list of pages. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from "@tanstack/react-router"
 import { Refusal } from "../parts/Refusal.tsx"
 import { innerPages, pages } from "./pages.ts"

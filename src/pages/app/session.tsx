@@ -1,4 +1,4 @@
-/** Session: user and permissions; sign-in and second factor as dialogs, without leaving the page. */
+/** Session: the user and their permissions; sign-in and second factor as dialogs, without leaving the page. */
 import { Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react"

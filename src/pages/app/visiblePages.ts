@@ -1,4 +1,4 @@
-/** Pages that the role may open. */
+/** Pages that the user's role may open. */
 import { type PageEntry, pages } from "./pages.ts"
 import { usePermission } from "./session.tsx"
 

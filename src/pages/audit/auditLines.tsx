@@ -1,4 +1,4 @@
-/** Audit log lines as a table, with a dialog of a line's changes. */
+/** Table of audit log lines, with a dialog that shows the changes of a line. */
 import { Modal, Stack, Text } from "@mantine/core"
 import { useMemo, useState } from "react"
 import type { Row } from "../app/api.ts"

@@ -1,4 +1,4 @@
-/** Contributions of single games to a bonus. */
+/** Form input for the wagering contributions of single games to a bonus. */
 import { Button, Group, Input, Stack, Text } from "@mantine/core"
 import { GameChoice, useGameNames } from "../games/GameNames.tsx"
 import type { OwnInput } from "../parts/Fields.tsx"

@@ -1,4 +1,4 @@
-/** Cases of staff about players. */
+/** Staff cases about players: the list, and opening one. */
 import { useMemo } from "react"
 import { useColleagues } from "../app/colleagues.ts"
 import { useAnswer } from "../app/queries.ts"

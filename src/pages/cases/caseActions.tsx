@@ -1,4 +1,4 @@
-/** Actions on a case: transitions, notes, reports to authorities, the source of funds. */
+/** Staff actions on a case: transitions, notes, reports to authorities, evidence of the source of funds. */
 import { type CaseStatus, caseTransitions } from "../../domain/case/Case.ts"
 import type { Data } from "../app/api.ts"
 import { rowAction } from "../parts/ActionButton.tsx"

@@ -1,4 +1,4 @@
-/** Chart of GGR by hour. */
+/** Chart of an operator's gross gaming revenue (GGR) by hour, today beside the same weekday of last week. */
 import { Select, Text } from "@mantine/core"
 import { lazy, Suspense, useCallback, useMemo, useState } from "react"
 import { useTimeZone } from "../app/preferences.tsx"

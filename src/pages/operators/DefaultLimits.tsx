@@ -1,4 +1,4 @@
-/** Limits that new players of an operator begin with. */
+/** Form input for the initial limits of an operator's new players. */
 import { Button, Group, Input, Select, Stack, Text } from "@mantine/core"
 import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
 import type { OwnInput } from "../parts/Fields.tsx"

@@ -1,4 +1,4 @@
-/** Form of an operator: adding one leads to its page, which says what is missing. */
+/** Operator form. A new operator's page opens after it is added, and shows which set-up steps are missing. */
 import { useRouter } from "@tanstack/react-router"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

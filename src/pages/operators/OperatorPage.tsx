@@ -1,4 +1,4 @@
-/** One operator: what it needs before its players can play, its settings, keys and webhooks. */
+/** One operator: the set-up steps before its players can play, its settings, keys and webhooks. */
 import { Badge, Group, List as Steps, Paper, Stack, Text, Title } from "@mantine/core"
 import type { SetupStep } from "../../domain/operator/OperatorSetup.ts"
 import { limitFields } from "../../domain/LimitFields.ts"

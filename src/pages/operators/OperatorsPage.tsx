@@ -1,4 +1,4 @@
-/** Operators and their API keys. */
+/** Operators, their API keys, and licensees. */
 import { Stack } from "@mantine/core"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { buttonColumn } from "../parts/columns.tsx"

@@ -1,4 +1,4 @@
-/** API keys of operators: the list, and the form of a new one. */
+/** API keys of operators: table columns, and the form for a new key. */
 import type { Row } from "../app/api.ts"
 import { defaultScopes } from "../../domain/state/Operator.ts"
 import { ActionButton, rowAction } from "../parts/ActionButton.tsx"

@@ -1,4 +1,4 @@
-/** Actions: a button with a dialog of its fields, explanation, and refusal. */
+/** Action button: opens a dialog with the action's fields and explanation, and shows a refusal in it. */
 import { Button, type ButtonProps, Group, Modal, Stack, Text, TextInput } from "@mantine/core"
 import { useForm } from "@mantine/form"
 import { useDisclosure } from "@mantine/hooks"

@@ -1,4 +1,4 @@
-/** Detail panel beside a list, which stays visible, so that the next row is one key away. */
+/** Detail panel beside a list that stays visible, so that the next row is one key press away. */
 import { Button, CloseButton, Group, Kbd, Stack, Title } from "@mantine/core"
 import { useRouter } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"

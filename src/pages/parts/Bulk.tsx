@@ -1,4 +1,4 @@
-/** Bulk actions on rows: the bar with the count, one confirmation with what is left out, and the outcome of each. */
+/** Bulk actions on selected rows: a bar with their number, one confirmation that says which rows are left out, and the outcome of each row. */
 import { Button, Group, Stack, Text } from "@mantine/core"
 import { useRef, useState } from "react"
 import type { Action } from "../app/api.ts"

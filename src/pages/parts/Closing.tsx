@@ -1,4 +1,4 @@
-/** Closing of dialogs: one that holds input, or a secret shown once, asks before it is lost. */
+/** Closing of dialogs: the user is asked before input, or a secret shown once, is lost. */
 import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core"
 import { createContext, useContext, useEffect, useRef, useState } from "react"
 

@@ -1,4 +1,4 @@
-/** Inputs of filters, stored in the address: those on the page, and those that are added. */
+/** Filter inputs, stored in the URL: some always shown, the others added by the user. */
 import { Button, createTheme, Group, MantineThemeProvider, Popover, Select, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useEffect, useRef, useState } from "react"

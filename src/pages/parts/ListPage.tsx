@@ -1,4 +1,4 @@
-/** Lists: filtered and sorted by the address, loaded part by part, exportable as CSV. */
+/** List pages: filters and order in the URL, rows loaded in parts, export as CSV. */
 import { Button, Group, Stack, Text } from "@mantine/core"
 import { useIntersection } from "@mantine/hooks"
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react"

@@ -1,4 +1,4 @@
-/** Notes that staff left on a record, each with its writer and the status that it was written under. */
+/** Staff notes on a record, each with its author and the record's status when it was written. */
 import { Group, Paper, Stack, Text } from "@mantine/core"
 import { useColleagues } from "../app/colleagues.ts"
 import { Instant, Status } from "./Values.tsx"

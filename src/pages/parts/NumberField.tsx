@@ -1,4 +1,4 @@
-/** Inputs for numbers and amounts of money, typed in the user's language; the amount as understood is shown below. */
+/** Inputs for numbers and amounts of money, typed in the user's language; the amount as parsed is shown below. */
 import { Text, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { numberTexts, readNumber } from "../../domain/TypedNumber.ts"

@@ -1,4 +1,4 @@
-/** Heads of pages. */
+/** Page heading with its buttons. Sets the title of the document. */
 import { Group, Title } from "@mantine/core"
 import { useEffect } from "react"
 

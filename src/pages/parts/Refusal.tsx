@@ -1,4 +1,4 @@
-/** Refusals of the service. */
+/** Alert for a refusal by the service, and placeholder for a query without an answer. */
 import { Alert, Button, Code, Group, Loader, Text } from "@mantine/core"
 import { Refused } from "../app/api.ts"
 

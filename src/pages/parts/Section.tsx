@@ -1,4 +1,4 @@
-/** Sections of a page. */
+/** Page sections: a heading with buttons above content or a table. */
 import { Group, Stack, Text, Title } from "@mantine/core"
 import { type Column, DataTable } from "./DataTable.tsx"
 import { Waiting } from "./Refusal.tsx"

@@ -1,4 +1,4 @@
-/** Filter by time, in the zone shown: a range that people name, two times, or the half hours around one. */
+/** Time filter, in the time zone shown: a named range such as yesterday, two times, or half an hour before and after a time. */
 import { Select, TextInput } from "@mantine/core"
 import { useDebouncedCallback } from "@mantine/hooks"
 import { useEffect, useState } from "react"

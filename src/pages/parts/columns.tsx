@@ -1,4 +1,4 @@
-/** Columns of computed amounts and of buttons. Those of single fields are in `shown.tsx`. */
+/** Table columns of computed amounts and of buttons. Columns of single fields are in `shown.tsx`. */
 import type { Column } from "./DataTable.tsx"
 import { Money } from "./Values.tsx"
 

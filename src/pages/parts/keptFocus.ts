@@ -1,4 +1,4 @@
-/** Keyboard focus kept in a table when its rows change. */
+/** Keeps the keyboard focus in a table when its rows change. */
 import { type RefObject, useLayoutEffect, useRef } from "react"
 
 /** Ancestors of elements from which the focus comes back. */

@@ -1,4 +1,4 @@
-/** Operators in lists of options. */
+/** Operators as the options of a select input. */
 
 export interface Named {
   readonly name: string

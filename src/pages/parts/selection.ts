@@ -1,4 +1,4 @@
-/** Selected rows of a list, outside React's state: selecting a row renders no other again. */
+/** Selected rows of a list, kept outside React's state, so that selecting a row renders no other row again. */
 import { useMemo, useSyncExternalStore } from "react"
 
 export type RowKey = string | number

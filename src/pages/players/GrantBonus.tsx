@@ -1,4 +1,4 @@
-/** Grant of a bonus, and its terms and state afterwards. */
+/** Grants a bonus to a player: the bonuses on offer, and the granted one afterwards. */
 import { Radio, Stack } from "@mantine/core"
 import type { Row } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"

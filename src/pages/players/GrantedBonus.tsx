@@ -1,4 +1,4 @@
-/** A player's bonus: its state, and the text for the player. */
+/** A player's bonus: its state and figures, and its explanation for the player. */
 import { Button, CopyButton, Group, List, Modal, Paper, Stack, Text } from "@mantine/core"
 import { useAnswer } from "../app/queries.ts"
 import { Facts } from "../parts/Facts.tsx"

@@ -1,4 +1,4 @@
-/** Play in a timeline: one line that opens to its entries. */
+/** Play in a player's timeline: one line that expands to its ledger entries. */
 import { Text } from "@mantine/core"
 import { useId, useState } from "react"
 import type { Row } from "../app/api.ts"

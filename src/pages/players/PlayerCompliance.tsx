@@ -1,4 +1,4 @@
-/** Compliance of a player: current refusals, open obligations, answers of registers. */
+/** Compliance of a player: current refusals, open obligations, register checks, data requests. */
 import { Group, Stack, Text } from "@mantine/core"
 import { durationText } from "../../domain/jurisdiction/Duration.ts"
 import type { Data } from "../app/api.ts"

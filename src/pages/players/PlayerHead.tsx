@@ -1,4 +1,4 @@
-/** Head of a player's page, the same on every tab: who it is, money, and what the player may do now. */
+/** Header of the player page, the same on every tab: identity, money, and what the player may do now. */
 import { Alert, Box, Button, CopyButton, Group, Stack } from "@mantine/core"
 import { abilityInWords, abilityWords, closuresInWords } from "../../domain/standing/StandingText.ts"
 import { useAnswer } from "../app/queries.ts"

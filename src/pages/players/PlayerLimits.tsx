@@ -1,4 +1,4 @@
-/** A player's limits and their usage, each to be set at the player's request. */
+/** A player's limits and their usage. Staff set a limit at the player's request. */
 import { Progress, Stack, Text } from "@mantine/core"
 import { type LimitField, limitFields } from "../../domain/LimitFields.ts"
 import type { Data } from "../app/api.ts"

@@ -1,4 +1,4 @@
-/** Exclusions and limits set by staff at a player's request, each with its start and end before it is sent. */
+/** Exclusions and limits set by staff at a player's request. Their start and end are shown before the request is sent. */
 import { NativeSelect, Radio, SimpleGrid, Text } from "@mantine/core"
 import { durationText } from "../../domain/jurisdiction/Duration.ts"
 import {

@@ -1,4 +1,4 @@
-/** Players: search as you type. */
+/** Player list, with search as you type. */
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Clip } from "../parts/Values.tsx"

@@ -1,4 +1,4 @@
-/** The player of a page, and what the player may do now, as returned by the staff API. */
+/** Types of a player, and of what the player may do now, as returned by the staff API. */
 import type { Data } from "../app/api.ts"
 
 export type Player = Data<"player.show">

@@ -1,4 +1,4 @@
-/** Data subject requests. */
+/** Tables of data subject requests, and the outcome of an erasure. */
 import { Stack, Text } from "@mantine/core"
 import type { Data, Row } from "../app/api.ts"
 import { filtersOf, List, ListSection } from "../parts/ListPage.tsx"

@@ -1,4 +1,4 @@
-/** Personal data: what is due to be erased, what is kept until when, and what persons have asked for. */
+/** Personal data: what is due for erasure, what is kept and until when, and data subject requests. */
 import { Stack } from "@mantine/core"
 import { useAnswer } from "../app/queries.ts"
 import { usePermission } from "../app/session.tsx"

@@ -1,4 +1,4 @@
-/** Adds a version of a profile: its document, pasted or from a file. What it changes is shown before it is sent, and what became of it afterwards. */
+/** Adds a profile version from a document, pasted or from a file. Shows what it changes before it is sent, and its outcome afterwards. */
 import { Button, FileButton, Group, Stack, Text, Textarea } from "@mantine/core"
 import { Option, Schema } from "effect"
 import { differencesOf } from "../../domain/jurisdiction/Differences.ts"

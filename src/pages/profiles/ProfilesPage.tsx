@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions, each with the version in force. */
+/** Jurisdiction profiles, each with the version in force. */
 import { ListPage } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { PageLink } from "../parts/Values.tsx"

@@ -1,4 +1,4 @@
-/** Start dates of versions. */
+/** Start date of a profile version. Built-in versions have applied from the beginning. */
 import { Instant } from "../parts/Values.tsx"
 
 /** From when a version counts; a built-in one always has. */

@@ -1,4 +1,4 @@
-/** One provider: health, data for its vendor, settings, recent calls, catalogue, and reconciliation. */
+/** One provider: health, connection data for its vendor, settings, recent calls, catalogue, and reconciliation. */
 import { Group, Stack, Text } from "@mantine/core"
 import { useMemo } from "react"
 import { protocols } from "virtual:protocols"

@@ -1,4 +1,4 @@
-/** Checks at registers, as proof of the question. */
+/** Tables of register checks, which prove that registers were asked. */
 import { filtersOf, List, ListSection } from "../parts/ListPage.tsx"
 import { columnsOf } from "../parts/shown.tsx"
 import { Clip, PageLink } from "../parts/Values.tsx"

@@ -1,4 +1,4 @@
-/** Register form: its fields depend on the kind. */
+/** Register form: its fields depend on the kind of register. */
 import { registers } from "virtual:protocols"
 import type { Row } from "../app/api.ts"
 import { ActionButton, type ActionProps, rowAction } from "../parts/ActionButton.tsx"

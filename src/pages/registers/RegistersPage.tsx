@@ -1,4 +1,4 @@
-/** National registers of excluded players: how each operator reaches them, whether they answer, and what was asked. */
+/** National registers of excluded players: each operator's connection, whether the register answers, and the checks made. */
 import { Group, Stack, Text } from "@mantine/core"
 import { usePermission } from "../app/session.tsx"
 import type { Column } from "../parts/DataTable.tsx"

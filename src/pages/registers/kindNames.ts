@@ -1,4 +1,4 @@
-/** Names of the kinds of registers, as their countries call them. */
+/** Display names of the kinds of registers. */
 import type { Row } from "../app/api.ts"
 
 export const kindNames: { readonly [kind in Row<"register.list">["kind"]]: string } = {

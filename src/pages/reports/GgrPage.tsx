@@ -1,4 +1,7 @@
-/** GGR report: of all operators in one currency, or of one by day, month, provider, type and game, as a chart and as tables; funds held; cost of bonuses. */
+/**
+ * Gross gaming revenue (GGR) report: all operators in one currency, or one operator by day, month, provider, type and game, as a chart and tables;
+ * funds held; bonus costs.
+ */
 import { Button, Group, Select, Stack, Text, TextInput } from "@mantine/core"
 import { lazy, Suspense, useMemo } from "react"
 import { isCount, seriesMetrics } from "../../domain/Figures.ts"

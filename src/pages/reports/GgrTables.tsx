@@ -1,4 +1,4 @@
-/** Tables of an operator's GGR by day, month, day of its own zone, provider, type and game. */
+/** Tables of an operator's gross gaming revenue (GGR) by UTC day or month, by day of its own time zone, and by provider, type and game. */
 import { Button } from "@mantine/core"
 import { useMemo, useState } from "react"
 import { useAddress } from "../app/address.ts"

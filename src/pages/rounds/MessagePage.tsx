@@ -1,4 +1,4 @@
-/** One message of a provider: what became of it, what it moved, and the calls about it that moved nothing. */
+/** One provider message: its outcome, the ledger entries it posted, and calls about it that moved no money. */
 import { Alert, Stack } from "@mantine/core"
 import { messageFacts, storyOf } from "../../contract/rounds/MessageFacts.ts"
 import { messageOutcome, type MessageOutcome } from "../../domain/settlement/MessageStory.ts"

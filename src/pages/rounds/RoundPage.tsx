@@ -1,4 +1,4 @@
-/** Round: all messages, the amounts moved, and rollbacks. */
+/** One round: its players, its messages with rollbacks, and the amounts moved. */
 import { Alert, Stack, Text } from "@mantine/core"
 import { outcomeOf, outcomeStory, type RoundOutcome } from "../../domain/RoundOutcome.ts"
 import { refusalText } from "../../domain/settlement/MessageStory.ts"

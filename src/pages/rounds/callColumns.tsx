@@ -1,4 +1,4 @@
-/** Calls of providers that moved no money, as a table. */
+/** Table columns of provider calls that moved no money. */
 import { messageHref } from "../../domain/MessageHref.ts"
 import type { Row } from "../app/api.ts"
 import type { Column } from "../parts/DataTable.tsx"

@@ -1,4 +1,4 @@
-/** Messages of a provider as a table. */
+/** Table columns of provider messages. */
 import { messageHref } from "../../domain/MessageHref.ts"
 import type { Data } from "../app/api.ts"
 import type { Column } from "../parts/DataTable.tsx"

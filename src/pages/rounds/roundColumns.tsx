@@ -1,4 +1,4 @@
-/** Rounds as a table. */
+/** Table columns of rounds. */
 import { roundHref } from "../../domain/RoundHref.ts"
 import { outcomeLine } from "../../domain/RoundOutcome.ts"
 import type { Row } from "../app/api.ts"

@@ -1,4 +1,4 @@
-/** Sign-in. A user with a session is redirected to the intended page, unless a one-time link asks whom to sign in. */
+/** Sign-in page. A user with a session is redirected to the intended page, except with a one-time link, which may be for another account. */
 import { Alert, Anchor, Button, Center, Divider, Paper, Stack, Text, Title } from "@mantine/core"
 import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"

@@ -1,4 +1,4 @@
-/** Page of an address that no page has. */
+/** Not-found page for unknown addresses. */
 import { List, Stack, Text } from "@mantine/core"
 import { useLocation } from "@tanstack/react-router"
 import { useVisiblePages } from "../app/visiblePages.ts"

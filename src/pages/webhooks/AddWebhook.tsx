@@ -1,4 +1,4 @@
-/** Form of a webhook, and its secret. */
+/** Webhook form, and the secret shown once a webhook is added. */
 import { Stack, Text } from "@mantine/core"
 import { eventTypes } from "../../domain/state/Events.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"

@@ -1,4 +1,4 @@
-/** Commit sections of new players; numbers and a kept password hash are encrypted. */
+/** Sections of the commit statement for new players. Identity numbers and imported password hashes are encrypted. */
 import type { Birth, BornTexts } from "../../domain/state/Birth.ts"
 import { settingsOf } from "../../domain/state/Change.ts"
 import type { Player } from "../../domain/state/Player.ts"

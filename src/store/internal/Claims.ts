@@ -1,4 +1,4 @@
-/** Claims of changes to unique ids, and attribution of clashes to units. */
+/** Ids that a change claims to be new, and the units whose claims clash with stored ids. */
 import type { Birth } from "../../domain/state/Birth.ts"
 import type { Change } from "../../domain/state/Change.ts"
 import type { Knowledge } from "../../domain/state/Decision.ts"

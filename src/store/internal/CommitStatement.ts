@@ -1,10 +1,11 @@
 /**
- * One statement that commits any number of players: their hot rows behind the fence, and all rows written by their decisions. It is a transaction of
- * its own, so that a commit is one round trip.
+ * One statement that commits the decisions of any number of players: it updates their current state where the version still matches, and writes all
+ * rows of their decisions. It is a transaction of its own, so that a commit is one round trip.
  *
- * Rows are passed as one array per column, so that the text does not depend on their number; a section without rows gets empty arrays. There are
- * ten texts, planned once: provider messages, those and payments, those and other operator requests, everything, and that with players who are written for
- * the first time, each with and without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ * Rows are passed as one array per column, so that the SQL text does not depend on their number; a section without rows gets empty arrays. There are
+ * ten texts, planned once: five, each with the sections of the one before and those of provider messages, payments, other requests, rare writes and
+ * new players in turn, with and without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane
+ * (decision 0042).
  *
  * Integers are passed as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */

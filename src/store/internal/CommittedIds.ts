@@ -1,4 +1,4 @@
-/** Fingerprints of transaction ids that were probably committed. */
+/** Fingerprints of probably committed transaction ids, in a table of fixed size. */
 import type { Transaction } from "../../domain/state/Rounds.ts"
 
 type TransactionId = Pick<Transaction, "providerId" | "transactionId">

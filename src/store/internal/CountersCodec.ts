@@ -1,4 +1,4 @@
-/** Text codec of limit counters: sixteen numbers in a fixed order, comma-separated, and three more of the session where there is one. */
+/** Text codec of limit counters: sixteen comma-separated numbers in a fixed order, and three more while a play session runs. */
 import { type Counters, emptyCounters } from "../../domain/state/Limits.ts"
 import type { PlaySession } from "../../domain/state/PlaySession.ts"
 

@@ -1,4 +1,4 @@
-/** Commit section of hash-chain links. */
+/** Section of the commit statement for hash-chain links. */
 import type { Link } from "../../chain/Chain.ts"
 import { bytes, insertInto, number, numbers, text } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Commit section of player notes. */
+/** Section of the commit statement for player notes. */
 import type { PlayerNote } from "../../domain/state/Change.ts"
 import { insertInto, number, text, time } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Commit sections of obligations and acknowledgements. */
+/** Sections of the commit statement for obligations and acknowledgements. */
 import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
 import { flag, insertInto, number, text, time, update } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Commit sections of original rounds and server seeds. */
+/** Sections of the commit statement for original rounds and server seeds. */
 import type { OriginalRound } from "../../domain/state/Change.ts"
 import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
 import {

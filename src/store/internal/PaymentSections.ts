@@ -1,4 +1,4 @@
-/** Commit sections of payments; bank details and staff notes are encrypted. */
+/** Sections of the commit statement for payments. Bank details and staff notes are encrypted. */
 import type { Payment, PaymentChange } from "../../domain/state/Change.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { sealDetails } from "../SealedFields.ts"

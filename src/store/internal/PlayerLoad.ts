@@ -1,4 +1,4 @@
-/** Loading a player from the database. */
+/** Loads players from the database. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"

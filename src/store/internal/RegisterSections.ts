@@ -1,4 +1,4 @@
-/** Commit section of checks at registers. */
+/** Section of the commit statement for register checks. */
 import type { KeptCheck } from "../../domain/state/RegisterCheck.ts"
 import { bytes, columnsOf, flag, insertInto, number, text, time } from "./StatementSections.ts"
 

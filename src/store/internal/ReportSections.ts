@@ -1,5 +1,6 @@
 /**
- * Commit sections of maintained totals, summed in memory first: whatever the number of players, a commit writes a handful of rows.
+ * Sections of the commit statement for running totals, which are summed in memory first: whatever the number of players, a commit writes a handful of
+ * their rows.
  *
  * The exchange rate in effect is read by the statement itself: a rate set before it, by any service, applies to all its rows. A commit with only
  * players in their operator's own currency reads no rate.

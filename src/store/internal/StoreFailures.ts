@@ -1,4 +1,4 @@
-/** Classification of database failures: refused, failed, no answer. */
+/** Maps database failures to those of the engine: rejected, unavailable, outcome unknown. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Fiber, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
