@@ -175,7 +175,7 @@ const tend = (member: Member, restarts: boolean): Effect.Effect<void> => {
   let pause: typeof restartPause | typeof failedPause = restartPause
   return Effect.gen(function*() {
     const how = yield* Effect.suspend(() => member.running.exited)
-    yield* Console.log(`node ${member.number} ended (${how})${restarts ? "" : ", and is left so"}`)
+    yield* Console.log(`node ${member.number} exited (${how})${restarts ? "" : "; not restarting"}`)
     if (!restarts) return yield* Effect.never
     yield* Effect.sleep(pause)
     member.running = yield* member.start

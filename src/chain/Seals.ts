@@ -80,7 +80,7 @@ export class Seals extends Context.Service<Seals, {
           )
         }
         if (found.seal === undefined) return { done: 0, hasMore: false }
-        yield* Effect.logInfo("ledger sealed").pipe(
+        yield* Effect.logInfo("ledger seal written").pipe(
           Effect.annotateLogs({ seal: found.seal.seal, hash: found.seal.hash, chains: found.heads.length })
         )
         return { done: found.heads.length, hasMore: found.heads.length === headsPerSeal }

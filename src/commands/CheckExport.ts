@@ -10,7 +10,7 @@ const unreadableFile = refuse("INVALID_REQUEST", "The file cannot be read.")
 
 export const checkExport = Command.make("check-export", {
   file: Argument.String("file").pipe(Argument.withDescription("What `ledger export` printed")),
-  hash: text("hash", "A hash that `ledger sealed` of the log says").pipe(
+  hash: text("hash", "Hash from a `ledger seal written` line of the log").pipe(
     Flag.filter((hash) => /^[0-9a-f]{64}$/i.test(hash), () => "Expected the 64 digits of a hash")
   )
 }, ({ file, hash }) =>

@@ -109,7 +109,7 @@ describe("npm run cluster", () => {
         assert(killed !== undefined)
         process.kill(killed.pid, "SIGKILL")
         yield* until(() => cluster.told().get(2)?.pid !== killed.pid)
-        assert.include(cluster.output(), "node 2 ended (SIGKILL)")
+        assert.include(cluster.output(), "node 2 exited (SIGKILL)")
         yield* untilReady(killed.url)
         assert.strictEqual(cluster.told().get(2)?.url, killed.url)
 
@@ -159,7 +159,7 @@ describe("npm run cluster", () => {
       const killed = cluster.told().get(3)
       assert(killed !== undefined)
       process.kill(killed.pid, "SIGKILL")
-      yield* until(() => cluster.output().includes("node 3 ended (SIGKILL), and is left so"))
+      yield* until(() => cluster.output().includes("node 3 exited (SIGKILL); not restarting"))
       assert.isFalse(isRunning(killed.pid))
       assert.isTrue(yield* isReady(`http://127.0.0.1:${cluster.environment.PORT}`))
       cluster.supervisor.kill("SIGTERM")
