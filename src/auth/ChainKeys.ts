@@ -1,4 +1,7 @@
-/** Key that authenticates the links of the ledger's hash chain (HMAC): derived from the first master key, stored encrypted, replaced when that key is lost. */
+/**
+ * Key that authenticates the links of the ledger's hash chain (HMAC): derived from the first master key, stored encrypted, replaced when that key is
+ * lost.
+ */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"

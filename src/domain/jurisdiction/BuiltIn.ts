@@ -1,4 +1,4 @@
-/** Built-in profiles of jurisdictions, each at version 1. */
+/** Built-in jurisdiction profiles, each at version 1. */
 import { Schema } from "effect"
 import { Profile } from "./Profile.ts"
 import caOn from "./profiles/ca-on.json" with { type: "json" }

@@ -1,9 +1,9 @@
 /**
- * Plays of originals: bet, outcome and payout in one step, and the seeds that decide it.
+ * Plays of originals: bet, outcome and payout in one step, and the seeds that decide it (`docs/decisions/0007-originals.md`,
+ * `docs/decisions/0013-original-rounds.md`).
  *
  * A play is a provider's bet and its win in a round closed at once, by the same rules, except that the outcome is drawn here. The nonce is taken by
- * the commit of the bet, so no outcome is drawn twice; refusals do not depend on the outcome and so reveal nothing about it. `docs/decisions` gives
- * the reasons (originals, original rounds).
+ * the commit of the bet, so no outcome is drawn twice; refusals do not depend on the outcome and so reveal nothing about it.
  */
 import { admitStake, type StakeCode, takeStake } from "../settlement/Bets.ts"
 import { type Entry, noChange, type OriginalRound } from "../state/Change.ts"

@@ -1,5 +1,6 @@
 /**
- * Marketing consents of a player, for each channel and product that the jurisdiction distinguishes. No consent counts as granted until it is given.
+ * Marketing consents of a player, for each channel and product that the jurisdiction distinguishes. Without a recorded statement, no consent counts
+ * as granted.
  */
 import type { Profile } from "../jurisdiction/Profile.ts"
 import type { ConsentStatement } from "../state/ConsentStatement.ts"

@@ -1,4 +1,4 @@
-/** Running bonus: stakes it allows, contributions to its requirement, and its end (`docs/decisions`; SPEC sections 2.8 and 3.4). */
+/** Running bonus: stakes it allows, contributions to its requirement, and its end (`docs/decisions/0012-bonuses.md`; SPEC sections 2.8 and 3.4). */
 import { Schema } from "effect"
 import { Instant } from "../Instant.ts"
 import { multiplyDivideFloor } from "../Money.ts"
