@@ -1,4 +1,4 @@
-/** Bonuses that operators offer, and the promo codes that grant them. */
+/** Staff management of an operator's bonus catalogue and promo codes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isAmount } from "../../domain/Money.ts"

@@ -1,4 +1,4 @@
-/** Grants of a catalogue bonus, and its outstanding liability. */
+/** A catalogue bonus as staff see it: its terms in words, its grants and its outstanding liability. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { BonusState } from "../../domain/state/Bonus.ts"

@@ -1,4 +1,4 @@
-/** Stored bonuses: the catalogue, grants to players, promo codes. */
+/** SQL access to bonuses: the catalogue, grants to players, promo codes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { BonusState } from "../../domain/state/Bonus.ts"

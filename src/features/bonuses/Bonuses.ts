@@ -1,7 +1,4 @@
-/**
- * Grants, redemptions and cancellations of bonuses (SPEC section 4.6), each by a rule of `domain/bonus/BonusGrants.ts` in the
- * player's actor.
- */
+/** Grants, redeems and cancels bonuses (SPEC section 4.6), each by a rule of `domain/bonus/BonusGrants.ts` in the player's actor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import {
   applyDueBonusesStep,

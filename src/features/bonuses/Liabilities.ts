@@ -1,4 +1,4 @@
-/** Bonus funds of grants that run or wait (`docs/decisions/0018-reports.md`). */
+/** Bonus liability: the funds of running and waiting bonus grants (`docs/decisions/0018-reports.md`). */
 import type { SqlClient, Statement } from "effect/sql"
 import { toDate } from "../../platform/Time.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Queue of case orders to the players' actors: written with the decision, executed at once or by the job, and repeated until the actor has
- * committed them (`docs/decisions/0063-cases.md`).
+ * Queue of player changes that a case decision orders, such as a withdrawal hold or a deposit cap: written with the decision, executed at once or by
+ * a job, and retried until the player's actor has committed them (`docs/decisions/0063-cases.md`).
  */
 import { Cause, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

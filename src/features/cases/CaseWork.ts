@@ -1,4 +1,4 @@
-/** Work of staff on cases: transitions, notes, alerts; reports to authorities; evidence of a source of funds. */
+/** Staff work on cases: status changes, notes, linked alerts, reports to authorities, and evidence of a player's source of funds. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Case, type CaseDetails, CaseEvidence, CaseReport } from "../../contract/cases/CaseResource.ts"

@@ -1,4 +1,4 @@
-/** Cases: opened by staff or by the service, and their lists. */
+/** Opens, lists and shows compliance cases about players, whether opened by staff or by the service. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Case, CaseDetails, CaseEvidence, CaseReport } from "../../contract/cases/CaseResource.ts"

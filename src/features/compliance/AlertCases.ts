@@ -1,4 +1,4 @@
-/** Alerts as cases: assignment, and manual holds on withdrawals (`docs/alerts.md`). */
+/** Staff work on a single alert: assignment, evidence, and manual holds on the player's withdrawals (`docs/alerts.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"

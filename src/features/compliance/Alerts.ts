@@ -1,4 +1,4 @@
-/** Alerts and alert rules, worked on and configured by staff (`docs/alerts.md`). */
+/** Lists and updates AML alerts, and configures their rules, for staff (`docs/alerts.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {

@@ -1,6 +1,6 @@
 /**
- * Asynchronous evaluation of AML rules, once per committed effect and outside the path of bets
- * (`docs/decisions/0023-compliance.md`).
+ * Evaluates AML rules asynchronously, once per committed effect (a registration, a payment, a profile change and the like), so that bets never wait
+ * for it (`docs/decisions/0023-compliance.md`).
  */
 import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"

@@ -1,4 +1,7 @@
-/** Thresholds of the rule `large_credit` of a player's operator, for credits by game providers. */
+/**
+ * Reads the terms of the `large_credit` alert for credits by game providers: the threshold in the player's currency, the severity, and whether
+ * withdrawals stop.
+ */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { settingsWith } from "../../domain/compliance/AlertRules.ts"

@@ -1,4 +1,4 @@
-/** Rule settings per operator. */
+/** Settings of the AML rules per operator: the defaults with the operator's overrides. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Alerts that a sandbox raises itself. */
+/** Raises a simulated alert in a sandbox, so that its operator can test the handling. */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AlertRule, Severity } from "../../domain/compliance/AlertRules.ts"

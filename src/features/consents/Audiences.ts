@@ -1,4 +1,7 @@
-/** Audiences: who of some players may be addressed now, by consent, exclusion, and the marketing question of a national register. */
+/**
+ * Marketing audiences: which of the given players may be contacted now, by consent, exclusion, restrictions and the marketing check of a national
+ * exclusion register.
+ */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Audience } from "../../contract/consents/Api.ts"

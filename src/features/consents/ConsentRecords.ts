@@ -1,4 +1,4 @@
-/** Consents as stored in the players' rows. */
+/** Reads, checks and writes the marketing consents stored in player rows. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { AuditLine } from "../../chain/Lines.ts"

@@ -1,4 +1,4 @@
-/** Consents of players to marketing (`docs/decisions/0062-statements-and-consents.md`). */
+/** Lists and changes a player's marketing consents (`docs/decisions/0062-statements-and-consents.md`). */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"

@@ -1,5 +1,5 @@
 /**
- * Corrections of balances under the four-eyes rule: within the actor's authority posted at once, otherwise pending a second person's approval
+ * Balance corrections under the four-eyes rule: posted at once within the actor's authority, otherwise pending a second person's approval
  * (`docs/decisions/0021-staff.md`).
  */
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"

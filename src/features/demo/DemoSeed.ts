@@ -1,8 +1,8 @@
 /**
  * Demo data for an empty database: an operator with a key, a provider with a few games, the platform's own games, payment methods.
  *
- * Made once, in one transaction. After that every start reads the credentials back and leaves them in `DATA_DIR/demo.json`,
- * which only the user that runs the service can read.
+ * Created once, in one transaction. Every later start reads the credentials back and writes them to `DATA_DIR/demo.json`, which only the user that
+ * runs the service can read.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Events of an operator in their order (`docs/decisions/0065-events-in-order.md`). Positions are given where events are fanned out to webhooks, by one process
- * at a time, so a reader who goes on from a position misses none.
+ * Ordered event feed of an operator (`docs/decisions/0065-events-in-order.md`). Positions are assigned when events are fanned out to webhooks, by
+ * one process at a time, so that a reader who resumes from a position misses none.
  */
 import { Clock, Context, Deferred, Effect, Latch, Layer, Schema, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

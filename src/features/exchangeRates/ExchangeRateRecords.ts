@@ -1,4 +1,4 @@
-/** Exchange rates for reports, set by staff (`docs/decisions/0018-reports.md`). */
+/** Sets and lists the exchange rates of reports, for staff (`docs/decisions/0018-reports.md`). */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** The current exchange rate between two currencies. */
+/** Reads the current exchange rate between two currencies. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { oneForOne, parseFactor } from "../../domain/CurrencyConversion.ts"

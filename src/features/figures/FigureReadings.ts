@@ -1,4 +1,4 @@
-/** Jobs that record figures without maintained hourly sums: results of the current day, and player balances. */
+/** Jobs that take snapshots of figures without maintained hourly sums: the current day's results, and player balances. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"

@@ -1,4 +1,4 @@
-/** Server-sent events for pages that are open (`docs/decisions/0050-live-figures.md`). */
+/** Server-sent event streams that keep open back-office pages up to date (`docs/decisions/0050-live-figures.md`). */
 import { Context, Effect, Layer, Ref, Stream } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { monotonicMs } from "../../platform/MonotonicClock.ts"

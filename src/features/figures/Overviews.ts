@@ -1,4 +1,4 @@
-/** Current figures, read at most every two seconds per node and set of operators (`docs/decisions/0050-live-figures.md`). */
+/** Live overview figures of the back office, cached for two seconds per node and set of operators (`docs/decisions/0050-live-figures.md`). */
 import { Cache, Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"

@@ -1,6 +1,6 @@
 /**
- * Free rounds at vendors. The row is written before the vendor is called, under the reference that the vendor receives: a retry with the same
- * idempotency key names the same free rounds, and wins are recognised also where the vendor's answer was lost.
+ * Issues, cancels and lists free rounds at vendors. The row is written before the vendor is called, under the reference sent to the vendor: a retry
+ * with the same idempotency key refers to the same free rounds, and wins are recognised even if the vendor's answer was lost.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Games of the catalogue, maintained by staff. */
+/** Staff management of the game catalogue. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { GameType } from "../../domain/state/Bonus.ts"

@@ -1,4 +1,4 @@
-/** A game of the catalogue with its provider. */
+/** A catalogue game with its provider, and its form in the operator API. */
 import type { GameType } from "../../domain/state/Bonus.ts"
 import type { ListOrder } from "../../store/Lists.ts"
 

@@ -1,4 +1,4 @@
-/** Names of games by id. */
+/** Looks up game names by id. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,8 +1,8 @@
 /**
- * Game catalogue of operators, and the lookup of a bet's game.
+ * Game catalogue as operators see it, and the game lookup of bets.
  *
  * Looked-up games are cached, so that a bet costs no query. Changes by staff in this process are visible when `refresh` returns; changes by other
- * processes, or by SQL, within two seconds, by comparing a fingerprint of both tables every second.
+ * processes, or by SQL, within two seconds, by comparing a fingerprint of the games and providers tables every second.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Notices } from "../../cluster/Notices.ts"

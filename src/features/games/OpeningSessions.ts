@@ -1,6 +1,6 @@
 /**
- * Sessions of launches that a vendor has not answered yet: its calls may identify the player by them and ask for the balance, and bets wait
- * (`docs/decisions/0031-session-revocation.md`). Kept by the process that asks the vendor, which is that of the player.
+ * Game sessions whose launch the vendor has not answered yet: the vendor may already use them to identify the player and read the balance, but bets
+ * wait (`docs/decisions/0031-session-revocation.md`). Kept in the process that asks the vendor, which is the one that owns the player.
  */
 import { Context, Layer } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,6 +1,4 @@
-/**
- * Pseudonyms of players, one per game provider: stable, not linkable across providers, made and read by this service only.
- */
+/** Player pseudonyms, one per game provider: stable, not linkable across providers, created and read by this service only. */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { SealedSecrets } from "../../auth/SealedSecrets.ts"

@@ -1,8 +1,8 @@
 /**
  * Wallet-session tokens: issued by a launch, and sent with every bet.
  *
- * A token is an encrypted payload with a MAC: verified without a query, unforgeable and opaque to its holder. A genuine token may have expired: the
- * caller compares `expiresAt`, since a message settled during the session is replayed for ever.
+ * A token is an encrypted payload with a MAC: verified without a query, unforgeable, and opaque to its holder. An expired token still verifies,
+ * since a message settled during the session can be replayed at any time: the caller compares `expiresAt`.
  */
 import { Context, Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"

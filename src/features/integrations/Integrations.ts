@@ -1,4 +1,4 @@
-/** Providers that call in a protocol of their own, by their slugs, with their protocols bound to their settings. */
+/** Looks up providers with a vendor protocol by their slug, each protocol bound to the provider's settings. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Notices } from "../../cluster/Notices.ts"
 import { type Networks, networks } from "../../auth/Addresses.ts"

@@ -1,10 +1,10 @@
 /**
- * Calls of providers that moved no money, in the database: refused, replayed or ignored, with the answer that was given, so that support can say why a win
- * never came.
+ * Database log of provider calls that moved no money (refused, replayed or ignored) with the answers given, so that support can explain why a win
+ * never arrived.
  *
- * Noted after the answer, in memory, and written in batches every second: a call waits for nothing, and what was noted in the last second is lost with the
- * process. Bounded by time, by bytes of each operator, where the oldest go first, and by bytes a minute, so that neither a storm of retries nor whoever sends
- * refused calls without end can fill the table or push out what others need. Bets have room of their own.
+ * Calls are noted in memory after the answer and written in batches every second: no call waits, and a killed process loses its last second. The log
+ * is bounded by age, by bytes per operator (oldest removed first) and by bytes per minute, so that neither a retry storm nor an endless sender of
+ * refused calls can fill the table or push out other entries. Bets have a quota of their own.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Metric, Schedule, Schema, Semaphore } from "effect"
 import { SqlClient, type Statement } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * The last calls of vendors, in the memory of the node that answered them: request, answer and latency. Readings are those of all nodes. Only calls
- * with a good signature: others are not the vendor's, and would push its own out.
+ * The latest vendor calls (request, answer and latency), kept in memory by the node that answered them and read from all nodes. Only calls with a
+ * valid signature are kept: others are not the vendor's, and would push its own out.
  */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { type Answered, Forwarder } from "../../cluster/Forwarder.ts"

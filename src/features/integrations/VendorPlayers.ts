@@ -1,4 +1,4 @@
-/** Profile fields of a player that a vendor may receive. */
+/** Player profile fields that a vendor may receive. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServingClient } from "../../platform/Database.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Vendors of providers: outgoing calls of a provider's protocol, with that provider's settings. */
+/** Finds the vendor behind a provider: its protocol's outgoing calls with the provider's settings, simulated in a sandbox. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** API keys that operators sign their requests with. */
+/** Staff management of the API keys that operators sign their requests with. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { apiKeyPurpose, Credentials } from "../../auth/Credentials.ts"

@@ -1,4 +1,4 @@
-/** Launching a game for a player (SPEC section 4.5): the rule in the player's actor, then the address to send the browser to. */
+/** Launches a game for a player (SPEC section 4.5): runs the rule in the player's actor, then gets the URL for the player's browser. */
 import { Cause, Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { AcceptedSignature } from "../../domain/state/AcceptedSignature.ts"
 import type { BetSession } from "../../domain/state/Messages.ts"

@@ -1,4 +1,4 @@
-/** Asks the vendor of a game for the address to send the player's browser to. */
+/** Asks a game's vendor for the launch URL to send the player's browser to. */
 import { Context, Effect, Layer } from "effect"
 import type { Player } from "../../domain/state/Player.ts"
 import { type Refusal, refuse, temporarilyUnavailable } from "../../domain/Refusal.ts"

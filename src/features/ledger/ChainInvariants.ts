@@ -1,6 +1,6 @@
 /**
- * Ledger invariants of the hash chain: rows without a link, and staff accounts without the audit line of their creation. The links themselves are
- * checked by walking them (`src/chain`).
+ * Ledger invariants of the hash chain that SQL can check, such as no row outside a link and no staff account without the audit line of its creation.
+ * The links themselves are verified by recomputing them (`src/chain`).
  */
 import { auditLineSql, entryLineSql, erasureAction } from "../../chain/Lines.ts"
 import type { LedgerInvariant } from "./LedgerInvariant.ts"

@@ -1,4 +1,4 @@
-/** Parts of statements that ledger invariants of entries and of transactions share. */
+/** SQL fragments shared by the ledger invariants of entries and of provider transactions. */
 import { type EntryType, entryTypes } from "../../domain/state/Change.ts"
 
 /** Whether a provider transaction names the entry, and whether the entry may leave the real wallet below zero. */

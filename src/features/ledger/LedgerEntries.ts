@@ -1,4 +1,4 @@
-/** Entries of the ledger over players, newest first, for staff. */
+/** Lists ledger entries across players, newest first, for staff. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

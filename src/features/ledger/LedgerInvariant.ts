@@ -1,4 +1,4 @@
-/** The form of a ledger invariant, and what of the tables a verification reads. */
+/** Type of a ledger invariant, and the scope of a verification: all rows, or only those new since an earlier one. */
 
 /** From where a verification goes on: what an earlier one found sound is not read again (`docs/decisions/0029-chain-of-hashes.md`). */
 export interface VerifiedUntil {

@@ -1,4 +1,4 @@
-/** Acceptance of a restored backup by two persons: the chain ends that processes remember are replaced by those of the tables. */
+/** Lets two persons accept a restored backup: the chain ends that processes remember are replaced by those in the tables. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type LedgerEnds, RememberedEnds } from "../../chain/Ends.ts"

@@ -1,6 +1,6 @@
 /**
- * Verification of originals: rounds match their entries, server seeds were used in order and match their commitment, and every round with a revealed
- * seed has the outcome that seeds and rules give.
+ * Verification of originals, the platform's own games: rounds match their entries, server seeds were used in order and match their commitment, and
+ * every round with a revealed seed has the outcome that seeds and rules give.
  *
  * Outcomes are not sampled: a wrongly paid round would pass most samples. The cost is one read of the rounds and some hundredths of a millisecond
  * each.

@@ -1,5 +1,5 @@
 /**
- * Invariants of registers of excluded players: the register state that players carry equals the register's answers
+ * Ledger invariants of exclusion registers: the register state in a player's row equals the register's stored answers
  * (`docs/decisions/0060-registers.md`). `$operator` is replaced by a condition on `operator_id`.
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"

@@ -1,4 +1,4 @@
-/** Ledger invariants of provider transactions: each beside the entries, the message and the round that it names. */
+/** Ledger invariants of provider transactions: each agrees with the ledger entries, the message and the round that it names. */
 import { inBlockWithRepetition, standingRollbacks, typesThat, withRollbacksOf } from "./InvariantSql.ts"
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 

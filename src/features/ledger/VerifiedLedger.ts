@@ -1,6 +1,7 @@
 /**
- * What a verification found sound, kept for the next one: the last seal, the audit lines up to it, and of each player the number and the sums of the
- * entries. All under a tag of the chain's key, so that nobody who writes tables alone can say that a ledger was verified (`docs/decisions/0029-chain-of-hashes.md`).
+ * Result of the last successful verification, from which the next one continues: the last seal, the audit lines up to it, and the number and sums of
+ * each player's entries. Tagged under the chain's key, so that write access to the tables is not enough to fake it
+ * (`docs/decisions/0029-chain-of-hashes.md`).
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

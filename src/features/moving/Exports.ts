@@ -1,4 +1,4 @@
-/** Players of an operator as the lines of an import, in the order of their external ids (docs/decisions/0068-moving-in.md). */
+/** Exports an operator's players as import lines, ordered by external id (docs/decisions/0068-moving-in.md). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { openWithdrawal } from "../../contract/moving/LineResource.ts"

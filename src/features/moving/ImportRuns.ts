@@ -1,4 +1,6 @@
-/** Imports as batches under the four-eyes rule: begun, checked, proposed, approved (docs/decisions/0068-moving-in.md). */
+/**
+ * Player imports under the four-eyes rule: one person opens, checks and proposes an import, another approves it (docs/decisions/0068-moving-in.md).
+ */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ImportRun, type importStatuses } from "../../contract/moving/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Lines of an import: checked by the rules of a registration, and posted by the players' own actors (docs/decisions/0068-moving-in.md). */
+/** Checks import lines by the registration rules, and posts them through the players' actors (docs/decisions/0068-moving-in.md). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"

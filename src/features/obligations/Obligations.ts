@@ -1,4 +1,7 @@
-/** Obligations of players and their answers, read and written through the player's actor. */
+/**
+ * Player obligations under the jurisdiction's rules, such as a limit review, and the acknowledgements that answer them; read and written through the
+ * player's actor.
+ */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Acknowledgement, Obligation } from "../../contract/obligations/ObligationResource.ts"

@@ -1,4 +1,4 @@
-/** Compliance of one player under the rules of the jurisdiction, for staff, and the change of jurisdiction. */
+/** Shows staff how a player stands under the rules of the jurisdiction, and moves a player to another jurisdiction. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PlayerCompliance as Resource } from "../../contract/obligations/StaffApi.ts"

@@ -1,6 +1,6 @@
 /**
- * Inactive operators, cached in memory so that a bet costs no query. A change in this process shows as soon as `refresh` returns,
- * one of another process within two seconds.
+ * Tells whether an operator is active, from memory, so that a bet costs no query. A change in this process shows as soon as `refresh` returns, one
+ * in another process within two seconds.
  */
 import { Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { Notices } from "../../cluster/Notices.ts"

@@ -1,4 +1,4 @@
-/** Queue of players whose accounts at the other operators of their licensee are still to be compared. Written in the transaction of the cause. */
+/** Queues players to be compared with accounts at the other operators of their licensee, in the transaction that makes it necessary. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Licensees: holders of a licence, each of which groups operators. */
+/** Creates and lists licensees: licence holders that group operators. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Licensee, type LicenseeInput } from "../../contract/operators/StaffApi.ts"

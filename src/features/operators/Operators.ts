@@ -1,4 +1,4 @@
-/** Operators and the settings that rules read. */
+/** Staff management of operators, with the operator settings that rules read. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"

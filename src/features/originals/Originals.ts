@@ -1,7 +1,8 @@
 /**
- * The platform's own games: rounds, the seeds that decide them, and the proof of each round.
+ * Originals, the platform's own games: rounds, the seeds that decide them, and the proof of each round.
  *
- * The rules of `domain/original/OriginalRounds.ts` run in the player's actor. Secrets are generated and decrypted here, before the rule runs again.
+ * The rules of `domain/original/OriginalRounds.ts` run in the player's actor. If a rule lacks a seed, it is generated or decrypted here, and the
+ * rule runs again.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { PgTypes } from "@effect/sql-pg"

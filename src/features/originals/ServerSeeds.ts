@@ -1,8 +1,9 @@
 /**
- * The secrets behind originals: made from the system's randomness, sealed under the master key, opened when a round needs one.
+ * Server seeds of originals, the platform's own games: generated from the system's randomness, sealed under the master key, opened when a round
+ * needs one.
  *
- * A sealed seed is bound to its player and to the hash that promised it, so that no row can be put in place of another. Those that
- * were opened lately stay in memory, as the secrets of keys do; nothing here writes one down.
+ * A sealed seed is bound to its player and to its published hash, so that no row can be put in place of another. Recently opened seeds stay in
+ * memory, as key secrets do; none is stored in clear.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Inputs of the approval of a payment, read from the tables without a cache, so that recent changes of settings apply. */
+/** Reads the inputs of a payment approval, uncached, so that recent settings changes apply. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { windowStart } from "../../domain/state/Windows.ts"

@@ -1,4 +1,4 @@
-/** Transitions of payments by staff, each in the actor of the payment's player (SPEC section 3.2). */
+/** Payment status transitions by staff, each decided in the player's actor (SPEC section 3.2). */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Payment } from "../../domain/state/Change.ts"
 import { needsTwo, type Objection, objectionToApproval, objectionToPayout } from "../../domain/staff/FourEyes.ts"

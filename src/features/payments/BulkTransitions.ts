@@ -1,4 +1,4 @@
-/** Transitions of payments whose players are at any node, for bulk actions: each executed once per request, also when the request is repeated. */
+/** Payment status transitions for bulk actions, each at the node that holds its player, and executed once even if the request is repeated. */
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { paymentTransitionNames } from "../../domain/payment/PaymentTransitions.ts"
 import { type Refusal, statusByCode } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** The list of payment requests: of operators newest first, of staff in several orders. */
+/** Filters and sort orders of payment lists, shared by the operator API (newest first) and the staff API (several orders). */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { listedPaymentStatuses, paymentOrders } from "../../contract/payments/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Terms of a payment request: its method, and caps and bounds in the currency of its player. */
+/** Looks up the terms of a payment request: its payment method, and caps and bounds in the player's currency. */
 import { Effect } from "effect"
 import { areOpen, type Bounds, boundsIn, type Factor, oneForOne, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { Operator } from "../../domain/state/Operator.ts"

@@ -1,4 +1,4 @@
-/** Payments for staff: lists by cursor in several orders, and the wait reasons of pending withdrawals. */
+/** Payment lists of the staff API, by cursor in several orders, with the reasons why a pending withdrawal waits. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Thresholds of an operator converted to a player's currency (`docs/decisions/0021-staff.md`). */
+/** Converts an operator's thresholds to a player's currency (`docs/decisions/0021-staff.md`). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"

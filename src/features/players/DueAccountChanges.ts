@@ -1,4 +1,4 @@
-/** Applies limit raises, ended exclusions and expired documents that are due, each in the actor of its player. */
+/** Job that applies due account changes (limit raises, ended exclusions, expired documents), each in the player's actor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"

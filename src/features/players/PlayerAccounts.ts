@@ -1,4 +1,7 @@
-/** Account decisions of operators and staff (SPEC sections 3.1, 3.3 and 4.2), each by a rule in the player's actor. */
+/**
+ * Account actions of operators and staff (SPEC sections 3.1, 3.3 and 4.2): status, KYC, restrictions, sign-out; each decided by a rule in the
+ * player's actor.
+ */
 import { Clock, Context, Effect, Layer, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {

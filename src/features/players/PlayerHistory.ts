@@ -1,4 +1,4 @@
-/** Activity of a player: game launches, and a timeline of all kinds of events, newest first. */
+/** A player's activity: game launches, and a timeline of all kinds of events, newest first. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"

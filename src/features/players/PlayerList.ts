@@ -1,4 +1,4 @@
-/** The list of players: of operators newest first, of staff oldest first as well. */
+/** Filters and sort orders of player lists: newest first for operators; newest or oldest first for staff. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { playerOrders } from "../../contract/players/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Notes on players: of staff, reasons of status changes, notes of payments and grants. Append-only. */
+/** Append-only notes on players: by staff, and from status changes, payments and bonus grants. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

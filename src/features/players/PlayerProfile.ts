@@ -1,4 +1,4 @@
-/** Player profiles: rows and their wire form (SPEC section 2.1). */
+/** Player rows, and their conversion to the wire form (SPEC section 2.1). */
 import { Effect, Schema, Struct } from "effect"
 import { Player } from "../../contract/players/PlayerResource.ts"
 import { exclusionFields } from "../../domain/limit/LimitUsage.ts"

@@ -1,4 +1,4 @@
-/** Player list of the staff API by cursor: newest or oldest first, or by prefix. Nothing is counted. */
+/** Staff API player list by cursor: newest or oldest first, or by prefix. Matches are not counted. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,7 +1,7 @@
 /**
  * Registration and profile reads (SPEC section 4.2).
  *
- * Writes only new players here: no actor has read them yet. Changes of an existing player go through the player's actor.
+ * Writes new players only, which no actor has loaded yet. Changes to an existing player go through its actor.
  */
 import type { Exit } from "effect"
 import { Clock, Context, Effect, Layer, Record, Schema, Struct } from "effect"

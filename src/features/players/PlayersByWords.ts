@@ -1,6 +1,6 @@
 /**
- * Players by prefixes of words: of a name, the username, the e-mail, the phone or the external id, regardless of case and accents, or by a
- * whole id. Fast enough for a search at every keystroke.
+ * Finds players by word prefixes of name, username, e-mail, phone or external id, ignoring case and accents, or by a whole id. Fast enough for a
+ * search at every keystroke.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,7 +1,4 @@
-/**
- * Profile updates (SPEC section 4.2): columns of identity, which no decision about money reads, written by SQL with their line of
- * the audit log.
- */
+/** Profile updates (SPEC section 4.2): identity columns, which no money decision reads, written by SQL together with their audit log lines. */
 import { Clock, Context, Data, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"

@@ -1,4 +1,4 @@
-/** Marks accounts as dormant that nobody uses, and lists them with their balances. */
+/** Job that marks unused accounts as dormant, and the list of dormant accounts with their balances. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { DormantAccount } from "../../contract/reports/DormantResource.ts"

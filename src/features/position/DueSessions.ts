@@ -1,4 +1,4 @@
-/** Job that finds reality checks due without a bet, and sessions that ended with one open, and records both in the players' actors. */
+/** Job for players who do not bet meanwhile: their actors record reality checks that have fallen due, and the end of sessions with an open one. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { lookAfterSessionStep } from "../../domain/obligation/Obligations.ts"

@@ -1,4 +1,7 @@
-/** Positions of players and their reality checks: the running session from the player's actor, periods and lifetime from ledger and payments. */
+/**
+ * Player positions (stakes, wins, deposits, withdrawals) and reality checks: the running session from the player's actor, periods and lifetime from
+ * ledger and payments.
+ */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Position as PositionResource, RealityCheck } from "../../contract/position/PositionResource.ts"
 import { realityCheckFields, type SetRealityCheck, setRealityCheckStep } from "../../domain/limit/RealityCheck.ts"

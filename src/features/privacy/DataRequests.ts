@@ -1,6 +1,6 @@
 /**
- * Data subject requests, passed on by operators: each has a case of staff and a due date. An erasure is executed with its request, in one
- * transaction: a process that is killed leaves both or neither.
+ * Data subject requests, forwarded by operators: each has a staff case and a due date. An erasure runs in one transaction with its request: a killed
+ * process leaves both or neither.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * Retention status of players' data, and its erasure (docs/decisions/0064-retention.md).
+ * Retention status of player data, and its erasure (docs/decisions/0064-retention.md).
  *
- * An erasure locks the player's account: whatever the player's actor has decided meanwhile is not committed, and decided again on what is left.
+ * An erasure locks the player's account: what the player's actor decides meanwhile is not committed, but decided again on the remaining data.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"

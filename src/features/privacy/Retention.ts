@@ -1,6 +1,6 @@
 /**
- * Nightly erasure of each class of data after its retention period, and the report of what is due. Only players under a profile with periods are
- * looked at: without a period nothing is erased unless somebody asks.
+ * Nightly erasure of personal data, class by class, after its retention period, and the report of what is due. Only players whose jurisdiction
+ * profile sets periods are examined: without a period, data is erased on request only.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions that an operator may use. */
+/** Jurisdiction profiles that an operator offers, each in its current version. */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { ProfileDocument, ProfileSummary } from "../../contract/profiles/ProfileResource.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions in the back office: new versions and their approval (`docs/decisions/0057-jurisdictions.md`). */
+/** Jurisdiction profiles in the back office: new versions and their approval (`docs/decisions/0057-jurisdictions.md`). */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { fieldIssues } from "../../contract/common/FormErrors.ts"

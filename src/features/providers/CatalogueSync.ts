@@ -1,5 +1,5 @@
 /**
- * Synchronises a vendor's catalogue into the table of games: adds new games, updates changed ones, deactivates missing ones. Games switched by staff
+ * Synchronises a vendor's catalogue into the games table: adds new games, updates changed ones, deactivates missing ones. Games switched by staff
  * and the platform's own games are left unchanged.
  */
 import { Context, Effect, Layer, Schema } from "effect"

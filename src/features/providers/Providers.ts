@@ -1,4 +1,4 @@
-/** Game providers: their keys, addresses and switches. */
+/** Staff management of game providers: keys, addresses, settings and activation. */
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials, providerPurpose } from "../../auth/Credentials.ts"

@@ -1,6 +1,6 @@
 /**
- * Reconciliation of a vendor's UTC day with the wallet, by transaction, or by round where the feed has rounds. Clocks differ: transactions within
- * five minutes of midnight are matched where the vendor lists them, and not reported missing where it does not.
+ * Reconciles a vendor's UTC day with the wallet, by transaction, or by round if the feed has rounds. As clocks differ, transactions within five
+ * minutes of midnight are matched if the vendor lists them, and not reported missing if it does not.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

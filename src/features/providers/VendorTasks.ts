@@ -1,6 +1,6 @@
 /**
- * Scheduled calls to vendors: catalogue synchronisation and daily reconciliation. One at a time in a process, and one per provider across processes:
- * its row is rescheduled when the call begins. A call may outlast a background job.
+ * Scheduled vendor calls: catalogue synchronisation and daily reconciliation. One at a time in a process, and one per provider across processes: its
+ * row is rescheduled when the call begins. The scheduler's job starts them without waiting, since a call may outlast it.
  */
 import { Clock, Context, Effect, Exit, Layer, Metric, Schema, Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"

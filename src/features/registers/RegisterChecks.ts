@@ -1,4 +1,4 @@
-/** Checks at registers as operators and staff read them. */
+/** Lists the stored checks of players at exclusion registers, for operators and staff. */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RegisterCheck } from "../../contract/registers/RegisterResource.ts"

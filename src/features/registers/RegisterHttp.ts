@@ -1,4 +1,4 @@
-/** Requests to registers of excluded players: a client per connection, bounded in time, bytes and number. */
+/** HTTP requests to exclusion registers: a client per connection, bounded in time, bytes and number. */
 import { Context, Effect, Exit, Fiber, Layer, Option, Schema, Scope } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { connectionError, isCertificateError, makeGuardedClient } from "../../platform/GuardedHttp.ts"

@@ -1,4 +1,4 @@
-/** Persons as sent to registers, with the digests under which checks are kept. */
+/** Reads the personal data that a register check sends, and computes the keyed digests that identify a person in stored checks. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { comparableNumber, comparableText } from "../../domain/player/Identity.ts"

@@ -1,6 +1,6 @@
 /**
- * Questions to registers, bounded in time and number. A register that is slow or dead costs its own questions: each connection has a client, a queue and
- * a breaker of its own, and no connection of the database is held while it is asked.
+ * Sends queries to exclusion registers, bounded in time and number. A slow or dead register delays its own queries only: each connection has its own
+ * client, queue and circuit breaker, and no database connection is held while a query runs.
  */
 import { Clock, Context, Effect, Fiber, Layer, Metric, Scope } from "effect"
 import { admit, type Breaker, closedBreaker, noted } from "../../domain/register/Breaker.ts"

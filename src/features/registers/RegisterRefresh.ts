@@ -1,6 +1,6 @@
 /**
- * Background renewal of registers' answers: nightly for recently active players, and within minutes where a player was admitted without an answer.
- * Each answer reaches its player's actor at whatever node that is.
+ * Renews register answers in the background: nightly for recently active players, and within minutes for players admitted without an answer. Each
+ * answer is passed to the player's actor, on whichever node that is.
  */
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"

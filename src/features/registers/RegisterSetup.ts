@@ -1,4 +1,4 @@
-/** Registers in the back office: the settings of each connection, and the result of the latest question. */
+/** Register connections in the back office: settings, test queries, and the result of the latest query. */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { settingsIssues } from "../../contract/providers/SettingsResource.ts"

@@ -1,6 +1,6 @@
 /**
- * National registers of excluded players (`docs/decisions/0060-registers.md`): asked before a registration and wherever the jurisdiction requires
- * it, each answer kept with its player as proof.
+ * Checks players at national exclusion registers (`docs/decisions/0060-registers.md`): before a registration and wherever the jurisdiction requires
+ * it. Each answer is stored with its player as proof.
  */
 import { Clock, Context, Deferred, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

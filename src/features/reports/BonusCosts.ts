@@ -1,4 +1,4 @@
-/** Cost of bonuses from sums maintained by triggers, and liabilities from periodic readings (`docs/decisions/0018-reports.md`). */
+/** Bonus cost report: costs from sums maintained by triggers, liabilities from periodic snapshots (`docs/decisions/0018-reports.md`). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Refusal } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** The range of days of a report. Pure. */
+/** Validates the range of days of a report, and converts it to instants. Pure. */
 import { Effect } from "effect"
 import { maxPoints, type SeriesStep, stepMs } from "../../domain/Figures.ts"
 import { type Refusal, refuseFields } from "../../domain/Refusal.ts"

@@ -1,4 +1,6 @@
-/** Play by game, added up from the ledger by a job, since commits keep sums by provider only (`docs/decisions/0058-figures-by-game.md`). */
+/**
+ * Sums of play by game, computed from the ledger by a job, since commits maintain sums by provider only (`docs/decisions/0058-figures-by-game.md`).
+ */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"

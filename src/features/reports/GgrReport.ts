@@ -1,4 +1,4 @@
-/** The GGR report (SPEC section 2.10) put together from sums. Pure. */
+/** Assembles the GGR (gross gaming revenue) report from its sums (SPEC section 2.10). Pure. */
 
 import { Schema } from "effect"
 

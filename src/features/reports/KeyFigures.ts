@@ -1,4 +1,4 @@
-/** Key figures over time and in groups, from the sums that commits keep and from hourly readings of them (`docs/decisions/0050-live-figures.md`). */
+/** Key figures over time and by group, from the sums that commits maintain and hourly snapshots of them (`docs/decisions/0050-live-figures.md`). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import {

@@ -1,9 +1,9 @@
 /**
  * Balances of players at a past midnight, from the ledger, which never changes: the answer for a day is always the same.
  *
- * Accounts are read by their ids, some thousands by a statement. Of one that has not moved since, the balances are today's. Of any other the last entry
- * until then is found by halving its numbers, for all accounts of a statement together: some fifteen look-ups by key of an account with
- * a long ledger, and no index over time that every bet would have to maintain.
+ * Accounts are read by id, some thousands per statement. An account that has not moved since has today's balances. For any other, the last entry
+ * before that midnight is found by binary search over its entry numbers, for all accounts of a statement together: some fifteen key look-ups for a
+ * long ledger, without an index over time that every bet would have to maintain.
  */
 import { Clock, Effect, Schema } from "effect"
 import type { Funds } from "../../contract/reports/SeriesResource.ts"

@@ -1,6 +1,6 @@
 /**
- * Reports over ranges of days (SPEC section 4.8), from the sums that commits keep (`docs/decisions/0018-reports.md`). The ledger
- * is not read.
+ * GGR (gross gaming revenue) report of an operator over a range of days (SPEC section 4.8), from the sums that commits maintain
+ * (`docs/decisions/0018-reports.md`). The ledger is not read.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { maxReportDays } from "../../domain/state/Activity.ts"

@@ -1,4 +1,4 @@
-/** All sections of an operator's report as one list, for the export of the page as one file. */
+/** All sections of an operator's report in one list, which the reports page exports as one file. */
 import { Context, Effect, Layer } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { ReportSections } from "../../contract/reports/SeriesResource.ts"

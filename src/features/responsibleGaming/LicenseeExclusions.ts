@@ -1,9 +1,9 @@
 /**
- * Exclusions that hold for the same person at every operator of a licensee: an account that is excluded at one of them is compared with those of the
- * others, and each of these is excluded by its own actor (`docs/decisions/0059-licensees.md`).
+ * Extends an exclusion to the same person's accounts at all operators of a licensee: the excluded account is compared with those at the other
+ * operators, and each match is excluded by its own actor (`docs/decisions/0059-licensees.md`).
  *
- * Whoever commits an exclusion, or a new identity, queues the player in that transaction; a comparison looks both ways. So of an exclusion and a
- * registration at the same moment, the one that is compared later sees the other.
+ * The commit of an exclusion, or of a new identity, queues the player in its own transaction, and a comparison looks both ways: if an exclusion and
+ * a registration happen at the same moment, the one compared later sees the other.
  */
 import { Cause, Clock, Context, Effect, Latch, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** A player's limits and self-exclusion (SPEC sections 2.9 and 4.7), read and changed through the player's actor. */
+/** Reads and changes a player's limits and self-exclusion through the player's actor (SPEC sections 2.9 and 4.7). */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type SelfExclude, type SelfExcludeRefusal, selfExcludeStep } from "../../domain/limit/Exclusions.ts"

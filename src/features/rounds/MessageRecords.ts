@@ -1,4 +1,4 @@
-/** Messages of providers for staff: the outcome of one, and calls that were refused or replayed. */
+/** Provider messages for staff: one message with its outcome, and the calls that were refused or replayed. */
 import { Context, Effect, Layer } from "effect"
 import { formatAmount } from "../../domain/bonus/BonusTermsText.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Messages of providers found by the ids in use: the provider's transaction or round, or a ledger entry. */
+/** Finds provider messages by the ids that staff have at hand: the provider's transaction or round id, or a ledger entry's id. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** End of a round by staff, for a provider that did not send one. */
+/** Lets staff close a round whose provider sent no end of round; each player's part is closed in that player's actor. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import { staffCloseStep } from "../../domain/settlement/OtherMessages.ts"

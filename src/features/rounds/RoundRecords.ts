@@ -1,4 +1,4 @@
-/** Rounds of games for staff: the search, and one round with all of its messages. */
+/** Game rounds for staff: the search, and one round with all of its messages. */
 import { Clock, Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Instant } from "../../domain/Instant.ts"

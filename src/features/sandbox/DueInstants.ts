@@ -1,4 +1,4 @@
-/** Next instant at which something of an operator is due, by its clock. */
+/** Finds the next instant at which something of a sandbox operator falls due (limits, exclusions, bonuses, sessions and the like). */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { exclusionRetentionMs } from "../../domain/limit/DueChanges.ts"

@@ -1,4 +1,4 @@
-/** Simulated actions of providers and staff in a sandbox. */
+/** Simulates provider and staff actions in a sandbox. */
 import { Context, Effect, Layer } from "effect"
 import type { SandboxAlert, SandboxMessage, SandboxRound } from "../../contract/sandbox/Api.ts"
 import type { LaunchRefusal } from "../../domain/settlement/Launch.ts"

@@ -1,6 +1,6 @@
 /**
- * Clock of a sandbox, which its operator may advance (`docs/decisions/0066-sandboxes.md`). It advances from one due instant to the next, stops at
- * each until its work is done, and at last continues from the instant asked for.
+ * Clock of a sandbox, which its operator may advance (`docs/decisions/0066-sandboxes.md`). It advances from one due instant to the next, waits at
+ * each until the due work is done, and finally runs on from the requested instant.
  */
 import { type Cause, Clock, Context, Effect, Fiber, Layer, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"

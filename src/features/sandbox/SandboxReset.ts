@@ -1,4 +1,4 @@
-/** Reset of a sandbox: a successor takes over the configuration, the history stays with the archived one. */
+/** Resets a sandbox: a successor operator takes over its configuration, and the archived one keeps its history. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"

@@ -1,4 +1,4 @@
-/** The provider of a sandbox's games: a round's messages, in Pitboss's own protocol, settled by the wallet that real providers call. */
+/** Simulated game provider of a sandbox: sends the messages of a round, in Pitboss's own protocol, to the wallet that real providers call. */
 import { Effect, Schema } from "effect"
 import type { SandboxMessage, SandboxRound } from "../../contract/sandbox/Api.ts"
 import { ownPolicy } from "../../domain/settlement/Settlement.ts"

@@ -1,6 +1,6 @@
 /**
- * Screening of players against lists of sanctions and of politically exposed persons: after the registration, after a change of identity and every so
- * often, by a job. Nobody waits for it. A hit opens a case, and a sanction holds withdrawals, play and deposits until the case is decided.
+ * Screens players against sanctions lists and lists of politically exposed persons, in a background job: after registration, after a change of
+ * identity, and periodically. A hit opens a case; a sanctions hit blocks withdrawals, play and deposits until the case is decided.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Finds players, payments, rounds, messages, operators and games by an id or the beginning of a name. */
+/** Finds players, payments, rounds, messages, operators and games by an id or a name prefix. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Reads that settlements make outside a player's actor, over the client that serves them. */
+/** Database reads of settlements outside a player's actor: a stored transaction, the rounds of a bet, and the alert terms for credits. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { CreditTerms } from "../../domain/wallet/LargeCredits.ts"

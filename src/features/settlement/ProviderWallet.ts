@@ -1,13 +1,12 @@
 /**
- * Wallet of game providers, the same for every protocol: resolves names to players, games and sessions, settles by
- * `domain/settlement/Settlement.ts`, and includes the player's funds in every outcome, refusals too
- * (`docs/decisions/0041-one-way-through-http.md`).
+ * Wallet of game providers, the same for every protocol: resolves the player, game and session that a call names, settles by
+ * `domain/settlement/Settlement.ts`, and includes the player's funds in every outcome, refusals too (`docs/decisions/0041-one-way-through-http.md`).
  *
- * A message is known by its transaction id before anything else about it is looked at. Where a name in it leads nowhere, so that no player can be
- * asked, the store is: a known id still gets its answer, and only an unknown one is refused for the name.
+ * A message is matched by its transaction id before anything else. If the names in it lead to no player whose actor could answer, the database is
+ * asked: a known id still gets its stored answer, and only an unknown one is refused because of the name.
  *
- * A call is planned, synchronously: its outcome, its question to the player's actor, or what has to be looked up first. `start` takes the plan of a
- * call for which everything is in memory; `run` looks up what is missing and plans again.
+ * A call is first planned, synchronously: the plan is its outcome, a step for the player's actor, or a lookup that has to come first. `start`
+ * executes a plan for which everything is in memory; `run` looks up what is missing and plans again.
  */
 import { Context, Effect, Exit, Layer } from "effect"
 import type { PlayerName, WalletCall, WalletOutcome } from "../../protocols/Protocol.ts"

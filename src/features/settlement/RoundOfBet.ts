@@ -1,4 +1,6 @@
-/** Rounds of calls with an incomplete reference: the game of a round named alone, and the round of a bet that a vendor's own reference names. */
+/**
+ * Completes partial references in provider calls: finds the game of a round that is named without it, and the round that holds the referenced bet.
+ */
 import { Effect } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Player } from "../../domain/state/Player.ts"

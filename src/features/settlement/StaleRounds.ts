@@ -1,8 +1,8 @@
 /**
  * Rounds open for more than 24 hours, for reconciliation with their providers.
  *
- * A walk over the rounds in the order of their opening finds each of them once and notes the open ones; those that have been
- * closed meanwhile are struck off again. So no index has to follow every round from its bet to its end.
+ * A walk over the rounds in opening order visits each of them once and notes the open ones; noted rounds are removed once closed. So no index has to
+ * track every round from its bet to its end.
  */
 import { Clock, Context, Effect, Layer, Metric, Schema } from "effect"
 import { SqlClient } from "effect/sql"

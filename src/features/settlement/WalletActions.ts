@@ -1,4 +1,4 @@
-/** Actions of a call as messages of the rules: exact amounts in minor units, with game, round and session. */
+/** Converts the actions of a provider call into inputs of the settlement rules: exact amounts in minor units, with game, round and session. */
 import type { Bet, SettledGame, SettlementPolicy } from "../../domain/settlement/Settlement.ts"
 import type { Action } from "../../domain/state/Messages.ts"
 import { minorDigits } from "../../domain/Standards.ts"

@@ -1,6 +1,6 @@
 /**
- * Credentials and sessions of a staff account, in one list: a new token, a deactivation and every other change by another person revoke by it, so
- * that none outlives the token that made it (`docs/decisions/0047-staff-sessions.md`).
+ * One list of all credentials and sessions of a staff account, by which every change by another person (a new token, a deactivation and the like)
+ * revokes them, so that none outlives the token that created it (`docs/decisions/0047-staff-sessions.md`).
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Failed sign-in attempts, in the database for all nodes: the wait grows with each. */
+/** Failed staff sign-in attempts, in the database so that all nodes share them: the wait grows with each. */
 import { Clock, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** The session of the request, and whether it has shown the second factor. */
+/** Staff session of the current request, and whether it has passed the second factor. */
 import { Context } from "effect"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { steppedUpUntil } from "./Rules.ts"

@@ -1,4 +1,4 @@
-/** Rules of staff sessions and of sign-in. Pure: instants are epoch milliseconds. */
+/** Rules of staff sessions and staff sign-in. Pure: instants are epoch milliseconds. */
 
 const minuteMs = 60_000
 

@@ -1,4 +1,4 @@
-/** The second factor: time-based codes (RFC 6238: SHA-1, six digits, 30 seconds) and recovery codes. Pure. */
+/** Second factor of staff: time-based codes (RFC 6238: SHA-1, six digits, 30 seconds) and recovery codes. Pure. */
 import { Secret, TOTP } from "otpauth"
 import { renderSVG } from "uqr"
 import { sha256 } from "../../platform/Secrets.ts"

@@ -1,4 +1,4 @@
-/** Sign-in of staff by a password with its second factor or through an identity provider, and the enrolment of the second factor. */
+/** Staff sign-in, by password and second factor or through an identity provider, and enrolment of the second factor. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,9 +1,9 @@
 /**
- * Statements of players: balances, totals and all entries of a period of days.
+ * Player account statements: balances, totals and all entries of a range of days.
  *
- * The head of a statement is read in one snapshot, and fixes the numbers of the first and the last entry. Entries are never changed and numbered
- * without gaps, so what is read between these numbers afterwards, part by part, belongs to that snapshot: no connection is held while a
- * reader takes its time, and nothing that is committed meanwhile gets in.
+ * The head of a statement is read in one snapshot, and fixes the numbers of the first and the last entry. Entries never change and are numbered
+ * without gaps, so the entries between these numbers belong to that snapshot even when read later, part by part: a slow reader holds no database
+ * connection, and later commits do not get in.
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema, Stream, Struct } from "effect"

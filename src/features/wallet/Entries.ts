@@ -1,4 +1,4 @@
-/** Ledger entries in responses. */
+/** Converts ledger entries to the fields of API responses. */
 import type { Transaction } from "../../contract/ledger/TransactionResource.ts"
 import type { Entry } from "../../domain/state/Change.ts"
 import { iso } from "../../platform/Time.ts"

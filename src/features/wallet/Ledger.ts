@@ -1,4 +1,4 @@
-/** Reads of a player's ledger: entries, newest first, and past balances. */
+/** Reads a player's ledger: entries, newest first, and past balances. */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"

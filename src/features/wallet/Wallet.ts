@@ -1,4 +1,4 @@
-/** Balances and deposits of a player. */
+/** A player's balances, and deposits into the wallet. */
 import { Context, Effect, Layer } from "effect"
 import { type Bounds, type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { KeyedReply } from "../../domain/state/StoringReply.ts"

@@ -1,4 +1,4 @@
-/** Signs and sends one attempt to deliver an event (SPEC section 6.1). */
+/** Signs and sends one delivery attempt of a webhook event (SPEC section 6.1). */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import * as Crypto from "node:crypto"
 import { envelope } from "../../domain/state/Events.ts"

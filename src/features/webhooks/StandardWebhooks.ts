@@ -1,4 +1,4 @@
-/** Signatures of Standard Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks), which libraries in many languages verify. */
+/** Signs events by Standard Webhooks 1.0 (https://github.com/standard-webhooks/standard-webhooks), which libraries in many languages verify. */
 import * as Crypto from "node:crypto"
 
 const prefix = "whsec_"

@@ -1,4 +1,4 @@
-/** HTTP POSTs to webhook endpoints. */
+/** Sends HTTP POSTs to webhook endpoints, bounded in time and size. */
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { connectionError, makeGuardedClient } from "../../platform/GuardedHttp.ts"

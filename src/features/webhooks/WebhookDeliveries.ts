@@ -1,4 +1,4 @@
-/** Deliveries of webhook events: lists, retries and redelivery. */
+/** Deliveries of webhook events as staff see them: lists, retries and redelivery. */
 import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"

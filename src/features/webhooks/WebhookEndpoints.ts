@@ -1,4 +1,4 @@
-/** Webhook endpoints of operators: addresses, secrets and test events. */
+/** Staff management of operators' webhook endpoints: addresses, secrets and test events. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventType, eventTypes, pingType } from "../../domain/state/Events.ts"

@@ -1,9 +1,9 @@
 /**
- * Sends events to the endpoints of operators (SPEC section 6). Processes share the work: each leases due deliveries; a stopping one
- * finishes or releases its leases; those of a killed one expire.
+ * Sends events to operators' webhook endpoints (SPEC section 6). Processes share the work: each leases due deliveries; a stopping process finishes
+ * or releases its leases; those of a killed one expire.
  *
- * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run concurrently
- * with it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 100 ms.
+ * One fiber does all database work in rounds: records results, fans events out into deliveries, and leases due ones. Attempts run concurrently with
+ * it. A round begins when events were written, an attempt ended, or a second has passed; for events at most once in 100 ms.
  */
 import { Cause, Clock, Context, Deferred, Effect, FiberSet, Latch, Layer, Metric, Schedule } from "effect"
 import { nextAttemptAt } from "../../domain/state/Events.ts"

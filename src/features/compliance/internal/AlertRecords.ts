@@ -1,4 +1,4 @@
-/** Alerts as staff see them, read with their players. */
+/** Reads stored alerts together with their players, in the form of the staff API. */
 import { recordsOf } from "../../../store/Records.ts"
 import { Alert } from "../../../contract/compliance/StaffApi.ts"
 

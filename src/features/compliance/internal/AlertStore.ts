@@ -1,4 +1,4 @@
-/** Insertion of alerts, each occurrence once per severity, with the event to the operator. */
+/** Inserts alerts, once per occurrence and severity, together with the operator's webhook event. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"

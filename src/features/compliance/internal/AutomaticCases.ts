@@ -1,4 +1,4 @@
-/** Automatically opened cases: where the jurisdiction requires a review, found with the alerts, and for critical alerts. */
+/** Opens cases automatically: for reviews that the jurisdiction requires, found while AML rules are evaluated, and for critical alerts. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type RuleSettings } from "../../../domain/compliance/AlertRules.ts"

@@ -1,4 +1,4 @@
-/** Current evidence of an alert. Every query uses an index and is bounded. */
+/** Reads the current evidence for an alert: payments, related players and other alerts. Every query uses an index and is bounded. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AlertEvidence } from "../../../contract/compliance/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Queue of committed effects. Each is consumed once: its alerts and its removal are one transaction. */
+/** Queue of committed effects that await AML evaluation. Each is consumed once: its alerts and its removal are one transaction. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../../../platform/InTransaction.ts"

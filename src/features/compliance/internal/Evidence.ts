@@ -1,4 +1,4 @@
-/** Evidence for rules, read in batches of effects. Every query uses an index and is bounded. */
+/** Reads the evidence that AML rules need, for a batch of effects at a time. Every query uses an index and is bounded. */
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Identity as Person } from "../../../domain/player/Identity.ts"

@@ -1,4 +1,4 @@
-/** Evaluates rules on effects: reads their evidence, applies the rules, raises alerts for the findings. */
+/** Evaluates AML rules on committed effects: reads the evidence, applies the rules, raises alerts for the findings. */
 import { Effect } from "effect"
 import { defaultSettings, type Finding, type RuleSettings } from "../../../domain/compliance/AlertRules.ts"
 import {

@@ -1,6 +1,6 @@
 /**
- * Identity facts of players, and players who share them. Stored as keyed digests, and kept after a change: a phone number that passed from one player
- * to another is still shared.
+ * Identity facts of players (e-mail, phone, address, IP and the like), and the players who share them. Stored as keyed digests and kept after a
+ * change: a phone number that passed from one player to another still counts as shared.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Imported player as the row shown by the event `player.registered`. */
+/** Builds the row of an imported player, as the `player.registered` event shows it. */
 import type { Arrival } from "../../../domain/moving/Arrival.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
 

@@ -1,4 +1,4 @@
-/** Rows of an import's chunks: what was checked, and its result. */
+/** Stored chunks of an import: a digest of the checked lines, their totals and rejections, and whether they were posted. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ImportTotals } from "../../../contract/moving/LineResource.ts"

@@ -1,4 +1,4 @@
-/** Results of checking a chunk of an import, before anything is written. Pure. */
+/** Types and totals of a checked import chunk, before anything is written. Pure. */
 import { type ImportTotals, noTotals } from "../../../contract/moving/LineResource.ts"
 import type { Arrival, ArrivingWithdrawal } from "../../../domain/moving/Arrival.ts"
 import { type Refusal, refuse } from "../../../domain/Refusal.ts"

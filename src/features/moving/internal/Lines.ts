@@ -1,4 +1,4 @@
-/** Lines as players who arrive: `PlayersAsLines` writes them back without loss. Pure. */
+/** Parses and validates import lines: players to create, and their open withdrawals. `PlayersAsLines` is the inverse for players. Pure. */
 import { Result, Schema, Struct } from "effect"
 import * as Crypto from "node:crypto"
 import { person } from "../../../contract/players/PlayerResource.ts"

@@ -1,4 +1,4 @@
-/** Exclusions here that match persons who arrive, for many persons at once. */
+/** Finds exclusions in force that match the persons of an import, for many persons at once. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { exclusionScopes, exclusionSources, exclusionTypes } from "../../../domain/jurisdiction/ExclusionPeriods.ts"

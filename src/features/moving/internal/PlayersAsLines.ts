@@ -1,4 +1,4 @@
-/** Players as lines, which `Lines` reads back without loss. Pure. */
+/** Writes players as export lines, which `Lines` reads back without loss. Pure. */
 import { Struct } from "effect"
 import { person } from "../../../contract/players/PlayerResource.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"

@@ -1,4 +1,4 @@
-/** Lines of open withdrawals before anything is written. */
+/** Checks import lines of open withdrawals, before anything is written. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Operator } from "../../../domain/state/Operator.ts"

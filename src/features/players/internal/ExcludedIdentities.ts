@@ -1,4 +1,4 @@
-/** Comparison of a registration, and of a changed profile, with excluded persons (SPEC section 3.5). */
+/** Compares a registration, or a changed profile, with excluded persons (SPEC section 3.5). */
 import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Identity, isSameByName, NamedIdentity } from "../../../domain/player/Identity.ts"

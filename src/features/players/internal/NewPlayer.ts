@@ -1,4 +1,4 @@
-/** Writes a new player: every column of its row, account, limits and event in one statement. */
+/** Inserts a new player: row, account, limits and event in one statement. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Limits } from "../../../domain/state/Limits.ts"

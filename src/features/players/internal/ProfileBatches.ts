@@ -1,4 +1,4 @@
-/** Profiles by id, those asked for meanwhile in one statement. */
+/** Reads profiles by id, concurrent requests batched into one statement. */
 import { Clock, Effect, Exit } from "effect"
 import { type Refusal, refuse } from "../../../domain/Refusal.ts"
 import { numbers } from "../../../platform/ArrayParameters.ts"

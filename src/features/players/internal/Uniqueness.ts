@@ -1,4 +1,7 @@
-/** Unique fields of an operator's players: checked before the write, and recognised in its clash. */
+/**
+ * Unique player fields per operator (username, e-mail, phone, external id): checked before a write, and identified when a write violates their
+ * index.
+ */
 import { Effect, Schema } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import type { FieldMessages, UniqueFields } from "../../../contract/players/RegistrationResource.ts"

@@ -1,4 +1,4 @@
-/** Statements of sums by game. Amounts are converted as in the report (`ReportQuery.ts`). */
+/** SQL statements for sums by game. Amounts are converted as in the GGR report (`ReportQuery.ts`). */
 import { rounded } from "./ReportQuery.ts"
 
 const isOfStake = "(e.type = 'casino_bet' OR (e.type = 'casino_rollback' AND e.amount > 0))"

@@ -1,5 +1,5 @@
 /**
- * The statement behind the GGR report: one, so that all of its figures are of one moment.
+ * SQL of the GGR report: a single statement, so that all of its figures are of the same moment.
  *
  * Parameters: the operator, the first and the last day, and whether test players count.
  */

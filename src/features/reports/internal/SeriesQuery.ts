@@ -1,4 +1,4 @@
-/** Statements behind key figures over time and their groups. They read `daily_sums`, converted as in the report (`ReportQuery.ts`). */
+/** SQL statements for key figures over time and by group. They read `daily_sums`, converted as in the GGR report (`ReportQuery.ts`). */
 import { amounts, rounded } from "./ReportQuery.ts"
 
 const figure = (name: string): string => `${rounded(`sum(c.${name} * c.factor)`)}::float8 AS ${name}`

@@ -1,4 +1,4 @@
-/** Reads of one message: itself, the messages that it refers to and those that refer to it, its round and its entries. */
+/** SQL reads of one provider message: the message, related messages in both directions, its round and its ledger entries. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Instant } from "../../../domain/Instant.ts"

@@ -1,4 +1,4 @@
-/** Reads of one round: its messages, the players in it, its entries. */
+/** SQL reads of one round: its messages, players and ledger entries. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Plans of calls that ask about a player or a message. */
+/** Plans the provider calls that move no money: identification, session, balance and transaction status. */
 import { Clock, Effect } from "effect"
 import type { Step } from "../../../domain/state/Decision.ts"
 import type { Player } from "../../../domain/state/Player.ts"

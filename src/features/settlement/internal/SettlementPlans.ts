@@ -1,4 +1,4 @@
-/** Plans of calls that settle. */
+/** Plans the provider calls that settle actions, single or in a batch. */
 import { Effect } from "effect"
 import type { Context as Circumstances, Decision, Step } from "../../../domain/state/Decision.ts"
 import type { Player } from "../../../domain/state/Player.ts"

@@ -1,4 +1,4 @@
-/** Names of a call as players, games and sessions in memory, and what has to be looked up where they are not. */
+/** Resolves the players, games and sessions that a provider call names from memory, and provides the lookups for those not in memory. */
 import { Effect } from "effect"
 import type { Step } from "../../../domain/state/Decision.ts"
 import { cappedCategory } from "../../../domain/jurisdiction/GameCategories.ts"

@@ -1,4 +1,4 @@
-/** Fan-out of events, and leasing, recording and releasing of deliveries, in SQL. */
+/** SQL for webhook deliveries: fan-out of events, and leasing, recording and releasing of deliveries. */
 import { Array as Arr, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Metrics of webhooks. */
+/** Webhook metrics: attempts, deliveries, and lag of outbox and deliveries. */
 import { Metric } from "effect"
 
 export const attemptsTotal = Metric.counter("webhook_attempts_total", {
