@@ -1,4 +1,4 @@
-/** `GET /me`: the calling key, its scopes and its operator. */
+/** Operator API handler for `GET /me`: the calling key, its scopes and its operator. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of the audit log. */
+/** Staff API handler for the audit log. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of bonuses and promo codes for operators. */
+/** Operator API handlers for bonuses and promo codes. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

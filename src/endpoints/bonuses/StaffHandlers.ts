@@ -1,4 +1,4 @@
-/** Handlers of the catalogue of bonuses, of promo codes and of grants. */
+/** Staff API handlers for the bonus catalogue, promo codes and bonus grants. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

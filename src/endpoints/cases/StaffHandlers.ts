@@ -1,4 +1,4 @@
-/** Handlers of cases for staff. */
+/** Staff API handlers for compliance cases. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"

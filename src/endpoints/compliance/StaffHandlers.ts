@@ -1,4 +1,4 @@
-/** Handlers of alerts and alert rules. */
+/** Staff API handlers for AML alerts and alert rules. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

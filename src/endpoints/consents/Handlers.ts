@@ -1,4 +1,4 @@
-/** Handlers of consents and audiences for operators. */
+/** Operator API handlers for marketing consents and audiences. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

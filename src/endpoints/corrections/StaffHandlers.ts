@@ -1,4 +1,4 @@
-/** Handlers of corrections under the four-eyes rule. */
+/** Staff API handlers for balance corrections under the four-eyes rule. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of events. Bodies are passed on as they are sent to webhooks. */
+/** Operator API handlers for the event feed. Event bodies are the same as in webhooks. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

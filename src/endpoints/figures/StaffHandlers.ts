@@ -1,4 +1,4 @@
-/** Handlers of live figures. */
+/** Staff API handlers for the live overview figures. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of free rounds for operators. */
+/** Operator API handlers for free rounds. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of free rounds for staff. */
+/** Staff API handlers for free rounds. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

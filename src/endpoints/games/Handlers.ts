@@ -1,4 +1,4 @@
-/** Handlers of the catalogue and of launches for operators. */
+/** Operator API handlers for the game catalogue and game launches. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"

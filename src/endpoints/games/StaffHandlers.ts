@@ -1,4 +1,4 @@
-/** Handlers of the catalogue of games. */
+/** Staff API handlers for the game catalogue. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of background jobs. */
+/** Staff API handler for the status of background jobs. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of API keys. */
+/** Staff API handlers for operators' API keys. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of the ledger. */
+/** Staff API handlers for the ledger: entries, verification, export, and acceptance of a restored backup. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of imports and exports of an operator's players. */
+/** Staff API handlers for player imports and exports. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of the nodes of the cluster. */
+/** Staff API handlers for cluster nodes. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type Node, Nodes } from "../../cluster/Nodes.ts"

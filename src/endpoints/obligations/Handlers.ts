@@ -1,4 +1,4 @@
-/** Handlers of obligations and acknowledgements for operators. */
+/** Operator API handlers for player obligations and acknowledgements. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of players' obligations for staff. */
+/** Staff API handlers for player obligations. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

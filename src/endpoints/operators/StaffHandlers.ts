@@ -1,4 +1,4 @@
-/** Handlers of operators and licensees. */
+/** Staff API handlers for operators and licensees. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Rounds of originals, their seeds and proofs, in responses to players and operators. */
+/** Player API handlers for originals, the platform's own games (play, seeds, rounds), and the round proof that the operator API shares. */
 import { Effect } from "effect"
 import { Rotation } from "../../contract/originals/OriginalResource.ts"
 import { CurrentClaim, CurrentPlayer } from "../../contract/common/Middleware.ts"

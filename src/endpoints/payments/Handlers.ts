@@ -1,4 +1,4 @@
-/** Handlers of payment methods, deposits and withdrawals for operators. */
+/** Operator API handlers for payment methods, deposits and withdrawals. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"

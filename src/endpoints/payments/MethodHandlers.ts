@@ -1,4 +1,4 @@
-/** Handlers of payment methods. */
+/** Staff API handlers for payment methods. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of payments for staff. */
+/** Staff API handlers for payments. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of players for operators. */
+/** Operator API handlers for players and their session tokens. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

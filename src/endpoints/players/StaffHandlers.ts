@@ -1,4 +1,4 @@
-/** Handlers of players for staff. */
+/** Staff API handlers for players. */
 import { Effect, Record, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of positions and reality checks for operators. */
+/** Operator API handlers for player positions and reality checks. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of data requests for operators. */
+/** Operator API handlers for data subject requests. */
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Handlers of retention, erasure and data requests for staff. */
+/** Staff API handlers for data retention, erasure and data subject requests. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"

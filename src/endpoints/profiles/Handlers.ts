@@ -1,4 +1,4 @@
-/** Handlers of profiles of jurisdictions for operators. */
+/** Operator API handlers for jurisdiction profiles. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of profiles of jurisdictions for staff. */
+/** Staff API handlers for jurisdiction profiles. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

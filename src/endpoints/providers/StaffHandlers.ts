@@ -1,4 +1,4 @@
-/** Handlers of game providers. */
+/** Staff API handlers for game providers. */
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handler of checks at registers for operators. */
+/** Operator API handler for a player's checks at exclusion registers. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of registers for staff. */
+/** Staff API handlers for exclusion registers and screenings. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"

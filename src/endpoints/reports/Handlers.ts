@@ -1,4 +1,4 @@
-/** Handlers of reports for operators. */
+/** Operator API handler for the GGR (gross gaming revenue) report. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of reports and exchange rates for staff. */
+/** Staff API handlers for reports and exchange rates. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

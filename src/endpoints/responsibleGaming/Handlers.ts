@@ -1,4 +1,4 @@
-/** Handlers of limits and self-exclusion for operators. */
+/** Operator API handlers for limits and self-exclusion. */
 import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of rounds. */
+/** Staff API handlers for game rounds and provider messages. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of sandbox endpoints. */
+/** Operator API handlers for the sandbox: clock, reset and simulated actions. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

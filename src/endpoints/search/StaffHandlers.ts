@@ -1,4 +1,4 @@
-/** The handler of the search. */
+/** Staff API handler for the search. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

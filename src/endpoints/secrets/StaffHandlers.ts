@@ -1,4 +1,4 @@
-/** Handlers of the inventory and re-encryption of encrypted columns. */
+/** Staff API handlers for the inventory and re-encryption of encrypted columns. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

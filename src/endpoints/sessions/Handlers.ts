@@ -1,4 +1,4 @@
-/** Handlers of player endpoints. */
+/** Player API handlers. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

@@ -1,4 +1,7 @@
-/** Entry points of game providers: Pitboss's own protocol, by the key of a request, and vendors' protocols, by the slug in its path. */
+/**
+ * Entry points for game provider calls: Pitboss's own protocol, with the provider found by the request's key, and vendor protocols, with the
+ * provider found by the slug in the path.
+ */
 import { Effect } from "effect"
 import { isWithin } from "../../auth/Addresses.ts"
 import { addressNotAllowed, invalidKey } from "../../auth/Checks.ts"

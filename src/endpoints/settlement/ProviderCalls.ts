@@ -1,4 +1,4 @@
-/** Services of the provider lane: entry points, the wallet, and the record of calls. */
+/** Services behind game provider calls: the entry points, the wallet, and the log of calls. */
 import { Effect } from "effect"
 import type { Credentials } from "../../auth/Credentials.ts"
 import type { Integrations } from "../../features/integrations/Integrations.ts"

@@ -1,4 +1,4 @@
-/** Messages of an answered call that moved no money, as they are kept (`features/integrations/KeptCalls.ts`). */
+/** Extracts from an answered provider call the messages that moved no money, for the call log (`features/integrations/KeptCalls.ts`). */
 import { minorDigits } from "../../domain/Standards.ts"
 import type { CallKind, CallResult } from "../../domain/settlement/MessageStory.ts"
 import type { NotedCall } from "../../features/integrations/KeptCalls.ts"

@@ -1,6 +1,6 @@
 /**
- * Authorisation of staff bound to operators, before the handler of every action (`docs/decisions/0021-staff.md`): records named in path,
- * query or body must belong to one of their operators, and are answered as not found otherwise.
+ * Operator check for staff bound to operators, before the handler of every action (`docs/decisions/0021-staff.md`): records named in path, query or
+ * body must belong to one of their operators, and are answered as not found otherwise.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"

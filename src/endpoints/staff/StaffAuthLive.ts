@@ -1,4 +1,4 @@
-/** Authentication of staff by bearer token, with a back-off per address, or by session; authorisation by role and second factor. */
+/** Authenticates staff by bearer token, with a back-off per address, or by session; authorises them by role and second factor. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { StaffAuth } from "../../contract/StaffApi.ts"

@@ -1,4 +1,4 @@
-/** Handlers of staff accounts. */
+/** Staff API handlers for staff accounts. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

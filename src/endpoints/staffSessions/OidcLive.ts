@@ -1,4 +1,4 @@
-/** Endpoints of OpenID Connect: `/sign-in/oidc`, which sends the browser to the identity provider, and the callback. */
+/** OpenID Connect routes: `/sign-in/oidc`, which sends the browser to the identity provider, and the callback. */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { refuse } from "../../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Sign-in behind a back-off of the address. */
+/** Guards staff sign-in with rate limits and a back-off per address. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { SignInGuard } from "../../contract/StaffApi.ts"

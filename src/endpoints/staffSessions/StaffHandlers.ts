@@ -1,4 +1,4 @@
-/** Handlers of sign-in and of one's own sessions. */
+/** Staff API handlers for sign-in, and for the account and sessions of the signed-in person. */
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Documents of a statement: JSON of the API, CSV for machines or spreadsheets, and a printable page. Each is written part by part. */
+/** Renders statements as JSON for the API, as CSV for machines or spreadsheets, and as a printable page. Each is written part by part. */
 import { Stream } from "effect"
 import type { Entry, EntryType } from "../../domain/state/Change.ts"
 import { minorDigits } from "../../domain/Standards.ts"

@@ -1,4 +1,4 @@
-/** Handlers of statements. */
+/** Operator API handler for player statements, and the streamed response that the other APIs share. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

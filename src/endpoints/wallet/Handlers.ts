@@ -1,4 +1,4 @@
-/** Handlers of balances and the ledger for operators. */
+/** Operator API handlers for balances and the ledger. */
 import { Effect, Exit } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api, OperatorApi } from "../../contract/Api.ts"

@@ -1,4 +1,4 @@
-/** Handlers of webhook endpoints and deliveries. */
+/** Staff API handlers for webhook endpoints and deliveries. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
