@@ -1,4 +1,4 @@
-/** Public API assembled: endpoints of operators, players and game providers. */
+/** Assembles the public API: endpoints for operators, players and game providers. */
 import { HttpApi } from "effect/http-api"
 import { AccountGroup } from "./account/Api.ts"
 import { BonusesGroup } from "./bonuses/Api.ts"

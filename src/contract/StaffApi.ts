@@ -1,4 +1,4 @@
-/** Staff API assembled, on the back-office port. Group and endpoint form the action that roles allow. */
+/** Assembles the staff API, served on the back-office port. Group and endpoint name form the action that roles allow. */
 import { HttpApi, HttpApiMiddleware } from "effect/http-api"
 import type { CurrentStaff } from "./common/StaffMiddleware.ts"
 import { refusals } from "./common/Errors.ts"

@@ -1,4 +1,4 @@
-/** Identity of an API key on the wire: the key, its operator and the server's time (SPEC section 2.2). */
+/** Wire schema of `GET /me`: the calling API key, its operator and the server's time (SPEC section 2.2). */
 import { Schema } from "effect"
 import { cooperationModels, scopes } from "../../domain/state/Operator.ts"
 import { currencyCode, id, timestamp } from "../common/Resource.ts"

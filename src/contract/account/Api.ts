@@ -1,4 +1,4 @@
-/** Identity of the calling API key for operators. */
+/** Operator API endpoint `GET /me`: the identity of the calling API key. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Identity } from "./AccountResource.ts"
 import { about } from "../common/Annotations.ts"

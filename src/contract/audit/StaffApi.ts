@@ -1,4 +1,4 @@
-/** The audit log in the staff API. */
+/** Staff API endpoint and wire schema of the audit log. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer, period } from "../common/StaffFields.ts"

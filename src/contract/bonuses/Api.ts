@@ -1,4 +1,4 @@
-/** Bonuses, grants and promo codes for operators (SPEC section 4.6). */
+/** Operator API endpoints for bonuses, grants and promo codes (SPEC section 4.6). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { bonusStates } from "../../domain/state/Bonus.ts"

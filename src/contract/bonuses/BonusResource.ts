@@ -1,4 +1,4 @@
-/** Bonuses on the wire: on offer, and granted to players (SPEC section 2.8). */
+/** Wire schemas of bonuses: as offered by an operator, and as granted to a player (SPEC section 2.8). */
 import { Schema } from "effect"
 import { bonusResults, bonusStates, bonusTypes } from "../../domain/state/Bonus.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

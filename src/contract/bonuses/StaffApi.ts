@@ -1,4 +1,4 @@
-/** Bonuses and promo codes in the staff API. */
+/** Staff API endpoints for bonuses and promo codes. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { auditReason, ofOperator, operatorReference } from "../common/StaffFields.ts"

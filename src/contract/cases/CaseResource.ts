@@ -1,4 +1,4 @@
-/** Cases as staff see them. */
+/** Staff API wire schemas of compliance cases, their reports and evidence. */
 import { Schema } from "effect"
 import { caseDecisions, caseStatuses, caseTypes, consents } from "../../domain/case/Case.ts"
 import { Obligation } from "../obligations/ObligationResource.ts"

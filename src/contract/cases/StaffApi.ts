@@ -1,4 +1,4 @@
-/** Cases in the staff API. */
+/** Staff API endpoints for compliance cases. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { caseDecisions, caseStatuses, caseTypes } from "../../domain/case/Case.ts"

@@ -1,4 +1,4 @@
-/** Annotations of endpoints that the request pipeline reads: scope, feature, bounds of lists, secret answers. */
+/** Endpoint annotations that the request pipeline reads: scope, feature, list bounds, secret answers. */
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { Feature, Scope } from "../../domain/state/Operator.ts"

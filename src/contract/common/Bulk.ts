@@ -1,4 +1,4 @@
-/** Bulk actions of the staff API: one request, each item judged as if it came alone, an outcome per item. */
+/** Schemas of bulk staff actions: one request, in which each item is judged as if it came alone and has its own outcome. */
 import { Schema } from "effect"
 import { integer } from "./Fields.ts"
 import { single } from "./Pagination.ts"

@@ -1,4 +1,4 @@
-/** Error envelope of Pitboss's own APIs (SPEC section 7), and the advice of a refusal to a game provider. */
+/** Error envelope of Pitboss's own APIs (SPEC section 7), body size limits, and the retry advice to a game provider after a refusal. */
 import { type Refusal, refuse, statusByCode } from "../../domain/Refusal.ts"
 
 /** Maximum length of a request body. */

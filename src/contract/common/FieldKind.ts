@@ -1,4 +1,4 @@
-/** Kinds of fields by their schemas, for what derives from the contract: filters of pages, columns of exports. */
+/** Derives the kind of a field (amount, date, choice and the like) from its schema, for page filters and export columns. */
 import { SchemaAST } from "effect"
 
 export interface FieldKind {

@@ -1,8 +1,8 @@
 /**
- * Fields of requests, each with the message for an invalid value: it continues the name of its field ("username" must be …). Every text is bounded
- * and free of control characters, which the database cannot hold.
+ * Request field schemas, each with its validation message, which continues the name of the field ("username" must be …). Every text is bounded and
+ * free of control characters, which the database cannot hold.
  *
- * Only the form is validated here. Checks that need the time, the store or a changing list are the capability's.
+ * Only the form is validated here. Checks that need the time, the database or a changing list are made by `src/features`.
  */
 import { Schema, SchemaGetter } from "effect"
 import ipaddr from "ipaddr.js"

@@ -1,6 +1,6 @@
 /**
- * Fields of forms and of tables as the contract declares them. A description ends with the service's default in brackets, if there is one: "Requests
- * per minute (600)." A form begins with that value, or says beside an empty input what the service takes then.
+ * Derives form fields and table columns from the schemas of the contract. A description may end with the service's default in brackets, as in
+ * "Requests per minute (600).": a form starts with that value, or shows it beside an empty input.
  */
 import { type Schema, SchemaAST } from "effect"
 import { type FieldKind, fieldKindOf } from "./FieldKind.ts"

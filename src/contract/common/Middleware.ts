@@ -1,5 +1,5 @@
 /**
- * Middleware as declared in the contract: authentication, and processing around every handler, with the refusals and services that each adds.
+ * API middleware as declared in the contract: authentication, and processing around every handler, with the refusals and services that each adds.
  * Implemented in `src/http`.
  */
 import { Context } from "effect"

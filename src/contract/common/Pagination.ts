@@ -1,4 +1,4 @@
-/** Paginated lists (SPEC section 2.11). */
+/** Query fields and response envelopes of lists, by page or by cursor (SPEC section 2.11). */
 import { Effect, Option, Result, Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { integer } from "./Fields.ts"

@@ -1,4 +1,4 @@
-/** Fields of requests as the contract declares them, for what derives from it: flags of commands, forms of pages. */
+/** Lists the fields of a request schema, from which command flags and page forms are derived. */
 import { type Schema, SchemaAST } from "effect"
 import type { FlagForm } from "./StaffAction.ts"
 

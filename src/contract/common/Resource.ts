@@ -1,6 +1,6 @@
 /**
- * Field schemas of responses, which the service writes itself: without messages and bounds. A field of requests and responses is declared once,
- * with its `form` in requests and as `shown` in responses.
+ * Response field schemas, without validation messages and bounds, since the service writes responses itself. A field of both requests and responses
+ * is declared once: `form` is its schema in requests, `shown` in responses.
  */
 import { Schema, Struct } from "effect"
 

@@ -1,4 +1,4 @@
-/** Annotations of the staff contract: an endpoint's permission and command, and a field's flag of the command line. */
+/** Annotations of the staff contract: an endpoint's permission and command, and a field's command-line flag. */
 import { Context, type Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { Role } from "../../domain/staff/Staff.ts"

@@ -1,4 +1,4 @@
-/** Request fields that many staff endpoints share. */
+/** Request fields shared by many staff endpoints. */
 import { Schema } from "effect"
 import { instant, pathId, reference, text } from "./Fields.ts"
 

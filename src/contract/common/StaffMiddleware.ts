@@ -1,4 +1,4 @@
-/** The acting staff account, and the processing of staff requests that some endpoints declare. Implemented in `src/http`. */
+/** Staff API middleware as declared in the contract: the acting staff account, and idempotent POSTs. Implemented in `src/http`. */
 import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { Role } from "../../domain/staff/Staff.ts"

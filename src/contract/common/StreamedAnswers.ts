@@ -1,4 +1,4 @@
-/** Streamed responses: written as they are read, never held in memory whole. */
+/** Tells which endpoints may stream their response, part by part instead of whole in memory. */
 import type { HttpApiEndpoint } from "effect/http-api"
 
 /** Content types of an endpoint's answers that are streams; none for an endpoint that answers with documents alone. */

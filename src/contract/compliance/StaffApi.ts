@@ -1,4 +1,4 @@
-/** Alerts and alert rules in the staff API. */
+/** Staff API endpoints for AML alerts and alert rules. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer, operatorReference, period } from "../common/StaffFields.ts"

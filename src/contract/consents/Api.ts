@@ -1,4 +1,4 @@
-/** Consents and audiences for operators. */
+/** Operator API endpoints for marketing consents and audiences. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, BoundedList, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

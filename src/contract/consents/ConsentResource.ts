@@ -1,4 +1,4 @@
-/** Consents to marketing on the wire. */
+/** Wire schemas of marketing consents. */
 import { Schema } from "effect"
 import { consentSources } from "../../domain/state/ConsentStatement.ts"
 import { text } from "../common/Fields.ts"

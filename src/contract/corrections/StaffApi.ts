@@ -1,4 +1,4 @@
-/** Corrections under the four-eyes rule in the staff API. */
+/** Staff API endpoints for balance corrections under the four-eyes rule. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer } from "../common/StaffFields.ts"

@@ -1,4 +1,4 @@
-/** Responses of an operation: the possible ones only, each code with its meaning and an example, and the headers. */
+/** OpenAPI responses of an operation: the possible ones only, each code with its meaning and an example, and the headers. */
 import { errorGuide } from "../common/ErrorGuide.ts"
 import { isRefusalCode, type RefusalCode } from "../common/Errors.ts"
 import { staffCodes } from "../../domain/Refusal.ts"

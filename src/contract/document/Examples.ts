@@ -1,4 +1,4 @@
-/** Examples of bodies, composed from the examples of schemas. */
+/** Example bodies of the OpenAPI document, composed from the examples of their schemas. */
 
 /** Schemas of the document by name. */
 export type Schemas = { readonly [name: string]: unknown }

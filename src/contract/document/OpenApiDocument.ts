@@ -1,6 +1,6 @@
 /**
- * OpenAPI document of the contract: the schemas, completed by signatures, headers, the possible refusals of each endpoint, examples, and
- * query and path fields under their decoded types.
+ * Builds the OpenAPI document of the public API from the contract: the schemas, completed by signatures, headers, the possible refusals of each
+ * endpoint, examples, and query and path fields under their decoded types.
  */
 import { Context, Schema } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,4 +1,6 @@
-/** OpenAPI document of the staff API: terms, server, and who may take each action, from the annotations that decide it. */
+/**
+ * Builds the OpenAPI document of the staff API: terms, server, and the roles that may take each action, read from the annotations that authorise it.
+ */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { type Concern, StaffAction } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Event feed for operators: all events in order, from a position on, so that none is missed. */
+/** Operator API endpoints for the event feed: all events in order from a given position, so that none is missed. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { eventTypes } from "../../domain/state/Events.ts"

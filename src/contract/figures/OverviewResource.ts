@@ -1,4 +1,4 @@
-/** Live figures on the wire. */
+/** Wire schemas of the live overview figures. */
 import { Schema } from "effect"
 import { connectionKinds } from "../../domain/register/Register.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

@@ -1,4 +1,4 @@
-/** Live figures in the staff API. */
+/** Staff API endpoints for the live overview figures. */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ofOperator } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Free rounds for operators. */
+/** Operator API endpoints for free rounds. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

@@ -1,4 +1,4 @@
-/** Free rounds on the wire. */
+/** Wire schemas of free rounds. */
 import { Schema } from "effect"
 import { amountFrom, integer } from "../common/Fields.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

@@ -1,4 +1,4 @@
-/** Free rounds in the staff API. */
+/** Staff API endpoints for free rounds. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

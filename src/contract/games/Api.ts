@@ -1,4 +1,4 @@
-/** The catalogue of games, and launches, for operators (SPEC section 4.5). */
+/** Operator API endpoints for the game catalogue and game launches (SPEC section 4.5). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../common/Annotations.ts"

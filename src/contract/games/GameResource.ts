@@ -1,4 +1,4 @@
-/** Games of the catalogue, their providers and categories, and launches, on the wire. */
+/** Wire schemas of games, game providers, categories and launches. */
 import { Schema } from "effect"
 import { id, timestamp } from "../common/Resource.ts"
 import { gameTypes } from "../../domain/state/Bonus.ts"

@@ -1,4 +1,4 @@
-/** Games of the catalogue in the staff API. */
+/** Staff API endpoints for the game catalogue. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

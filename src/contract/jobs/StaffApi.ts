@@ -1,4 +1,4 @@
-/** Background jobs in the staff API. */
+/** Staff API endpoint for the status of background jobs. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** API keys of operators in the staff API. */
+/** Staff API endpoints for operators' API keys. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"

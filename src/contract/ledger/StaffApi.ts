@@ -1,4 +1,4 @@
-/** The ledger in the staff API: entries over players, verification and export. */
+/** Staff API endpoints for the ledger: entries across players, verification, export, and acceptance of a restored backup. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ofOperator, ofPlayer, period } from "../common/StaffFields.ts"

@@ -1,4 +1,4 @@
-/** Ledger entries on the wire (SPEC section 2.4). */
+/** Wire schema of ledger entries (SPEC section 2.4). */
 import { Schema } from "effect"
 import { entryTypes, walletKinds } from "../../domain/state/Change.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

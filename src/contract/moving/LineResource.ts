@@ -1,4 +1,4 @@
-/** Lines of an import and of an export: a player, or a withdrawal that is open (docs/moving.md). */
+/** Wire schemas of import and export lines: a player, or an open withdrawal (docs/moving.md). */
 import { Schema, Struct } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
 import {

@@ -1,4 +1,4 @@
-/** Imports and exports of an operator's players in the staff API (docs/moving.md). */
+/** Staff API endpoints for player imports and exports (docs/moving.md). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action } from "../common/StaffAction.ts"

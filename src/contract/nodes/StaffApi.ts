@@ -1,4 +1,4 @@
-/** The nodes of the cluster in the staff API. */
+/** Staff API endpoints for cluster nodes. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

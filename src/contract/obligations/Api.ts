@@ -1,4 +1,4 @@
-/** Obligations and acknowledgements for operators. */
+/** Operator API endpoints for player obligations, such as a limit review, and their acknowledgements. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"

@@ -1,4 +1,4 @@
-/** Obligations and acknowledgements on the wire. */
+/** Wire schemas of player obligations, such as a limit review, and their acknowledgements. */
 import { Schema } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
 import {

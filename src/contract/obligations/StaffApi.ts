@@ -1,4 +1,4 @@
-/** Obligations of players in the staff API. */
+/** Staff API endpoints for player obligations, such as a limit review. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { refusals } from "../common/Errors.ts"

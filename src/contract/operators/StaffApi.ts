@@ -1,4 +1,4 @@
-/** Operators in the staff API. */
+/** Staff API endpoints for operators and licensees. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Bets on originals, their rounds, seeds and proofs, on the wire. */
+/** Wire schemas of originals, the platform's own games: bets, rounds, seeds and proofs. */
 import { Schema } from "effect"
 import { clientSeedMessages } from "../../domain/state/Seeds.ts"
 import { amountFrom } from "../common/Fields.ts"

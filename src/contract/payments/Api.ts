@@ -1,4 +1,4 @@
-/** Payment methods, deposits and withdrawals for operators (SPEC section 4.4). */
+/** Operator API endpoints for payment methods, deposits and withdrawals (SPEC section 4.4). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { about, IdempotentBy, RequiredFeature, RequiredScope, SecretAnswer } from "../common/Annotations.ts"

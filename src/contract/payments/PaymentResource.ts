@@ -1,4 +1,4 @@
-/** Deposits, withdrawals and payment methods on the wire. */
+/** Wire schemas of deposits, withdrawals and payment methods. */
 import { Schema } from "effect"
 import { paymentStatuses, paymentTypes } from "../../domain/state/Change.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

@@ -1,4 +1,4 @@
-/** Payments and payment methods in the staff API. */
+/** Staff API endpoints for payments and payment methods. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { createdPeriod, ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"

@@ -1,4 +1,4 @@
-/** Players and their session tokens for operators. */
+/** Operator API endpoints for players and their session tokens. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope, SecretAnswer } from "../common/Annotations.ts"

@@ -1,5 +1,5 @@
 /**
- * Players on the wire (SPEC section 2.1). Personal fields are declared here once: the forms of a registration and of a profile update, the
+ * Wire schemas of players (SPEC section 2.1). Personal fields are declared here once: the requests of a registration and of a profile update, the
  * row, its insert and its update derive from them.
  */
 import { Schema, Struct } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Forms of a registration and of a profile update (SPEC section 4.2): the published form is the one that is enforced, every bad field is
- * named at once. Values that are taken already, and excluded persons, are looked up by the service.
+ * Request schemas of a registration and of a profile update (SPEC section 4.2): the published schema is the enforced one, and all invalid fields are
+ * reported at once. Taken values and excluded persons are checked by the service.
  */
 import { Option, Result, Schema, Struct } from "effect"
 import { ipAddress, keptAs, text } from "../common/Fields.ts"

@@ -1,4 +1,4 @@
-/** Players in the staff API. */
+/** Staff API endpoints for players. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { auditReason, belongingTo, createdPeriod, ofOperator, period } from "../common/StaffFields.ts"

@@ -1,4 +1,4 @@
-/** Positions and reality checks for operators. */
+/** Operator API endpoints for player positions and reality checks. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { pathId } from "../common/Fields.ts"

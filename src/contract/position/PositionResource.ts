@@ -1,4 +1,4 @@
-/** A player's position on the wire: stakes, wins, deposits and withdrawals, and the reality check of the running session. */
+/** Wire schemas of a player's position (stakes, wins, deposits, withdrawals) and of the running session's reality check. */
 import { Schema } from "effect"
 import { Duration } from "../../domain/jurisdiction/Duration.ts"
 import { currencyCode, money, timestamp } from "../common/Resource.ts"

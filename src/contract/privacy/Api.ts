@@ -1,4 +1,4 @@
-/** Data subject requests for operators. */
+/** Operator API endpoints for data subject requests. */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { refusals } from "../common/Errors.ts"

@@ -1,4 +1,4 @@
-/** Data subject requests on the wire. */
+/** Wire schemas of data subject requests. */
 import { Schema } from "effect"
 import { retentionClasses } from "../../domain/jurisdiction/Profile.ts"
 import { dataRequestStatuses, dataRequestTypes } from "../../domain/privacy/DataRequests.ts"

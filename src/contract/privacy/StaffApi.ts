@@ -1,4 +1,4 @@
-/** Retention and erasure of personal data in the staff API. */
+/** Staff API endpoints for data retention, erasure and data subject requests. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { retentionClasses } from "../../domain/jurisdiction/Profile.ts"

@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions for operators. */
+/** Operator API endpoints for jurisdiction profiles. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { text } from "../common/Fields.ts"

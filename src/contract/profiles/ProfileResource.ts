@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions on the wire: the document is that of `domain/jurisdiction`. */
+/** Wire schemas of jurisdiction profiles; the document itself is declared in `domain/jurisdiction`. */
 import { Schema, Struct } from "effect"
 import { effects } from "../../domain/jurisdiction/Differences.ts"
 import { Profile } from "../../domain/jurisdiction/Profile.ts"

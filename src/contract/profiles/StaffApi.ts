@@ -1,4 +1,4 @@
-/** Profiles of jurisdictions in the staff API. */
+/** Staff API endpoints for jurisdiction profiles. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { integer, text } from "../common/Fields.ts"

@@ -1,4 +1,4 @@
-/** Settings of a vendor's protocol on the wire: a JSON object, validated field by field by the protocol. */
+/** Wire schema of a provider's protocol settings: a JSON object, validated field by field by the protocol. */
 import { Schema } from "effect"
 import { fieldIssues } from "../common/FormErrors.ts"
 

@@ -1,4 +1,4 @@
-/** Game providers in the staff API. */
+/** Staff API endpoints for game providers. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Checks at registers of excluded players for operators. */
+/** Operator API endpoint for a player's checks at exclusion registers. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { pathId } from "../common/Fields.ts"

@@ -1,4 +1,4 @@
-/** Registers of excluded players and the checks at them, on the wire. */
+/** Wire schemas of exclusion registers and of the checks made at them. */
 import { Schema } from "effect"
 import { connectionKinds, keptEvents, keptVerdicts } from "../../domain/register/Register.ts"
 import { id, timestamp } from "../common/Resource.ts"

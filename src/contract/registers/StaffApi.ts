@@ -1,4 +1,4 @@
-/** Registers of excluded players in the staff API. */
+/** Staff API endpoints for exclusion registers, their checks, and screenings. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { connectionKinds, keptEvents, keptVerdicts, registerKinds } from "../../domain/register/Register.ts"

@@ -1,4 +1,4 @@
-/** Reports for operators (SPEC section 4.8). */
+/** Operator API endpoint for the GGR (gross gaming revenue) report (SPEC section 4.8). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

@@ -1,4 +1,4 @@
-/** Dormant accounts with their balances. */
+/** Wire schema of dormant accounts with their balances. */
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 

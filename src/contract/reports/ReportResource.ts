@@ -1,4 +1,4 @@
-/** The GGR report and exchange rates on the wire. */
+/** Wire schemas of the GGR (gross gaming revenue) report and of exchange rates. */
 import { Schema } from "effect"
 import { integer } from "../common/Fields.ts"
 import { currencyCode, id, money } from "../common/Resource.ts"

@@ -1,4 +1,4 @@
-/** Reports of the back office on the wire: key figures over time and in groups, player balances, cost of bonuses. */
+/** Wire schemas of back-office reports: key figures over time and by group, player balances, cost of bonuses. */
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 import { seriesMetrics, seriesSteps } from "../../domain/Figures.ts"

@@ -1,4 +1,4 @@
-/** Reports and exchange rates in the staff API. */
+/** Staff API endpoints for reports and exchange rates. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { DormantAccount } from "./DormantResource.ts"

@@ -1,4 +1,4 @@
-/** Limits and self-exclusion for operators. */
+/** Operator API endpoints for limits and self-exclusion. */
 import { Schema } from "effect"
 import { exclusionPeriods, exclusionScopes, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

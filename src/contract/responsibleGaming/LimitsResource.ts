@@ -1,4 +1,4 @@
-/** Limits and self-exclusion on the wire (SPEC section 2.9). */
+/** Wire schemas of limits and self-exclusion (SPEC section 2.9). */
 import { Schema } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
 import { exclusionEndings, exclusionSources, exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"

@@ -1,4 +1,4 @@
-/** Details of a provider's message as input of its description, the same for service, command line and pages. */
+/** Builds the plain-language description of a provider message from its details, for the service, the command line and the pages. */
 import { type MessageFacts, messageStory, type Texts } from "../../domain/settlement/MessageStory.ts"
 import type { MessageDetails } from "./StaffApi.ts"
 

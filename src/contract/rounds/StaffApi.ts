@@ -1,4 +1,4 @@
-/** Rounds of games in the staff API. */
+/** Staff API endpoints for game rounds and provider messages. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { auditReason, ofOperator, ofPlayer, period } from "../common/StaffFields.ts"

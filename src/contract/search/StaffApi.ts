@@ -1,4 +1,4 @@
-/** Search of the staff API: records by id or by prefix of a name. */
+/** Staff API endpoint for the search: records by id or name prefix. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

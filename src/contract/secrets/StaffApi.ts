@@ -1,4 +1,4 @@
-/** Inventory and re-encryption of encrypted columns in the staff API. */
+/** Staff API endpoints for the inventory and re-encryption of encrypted columns. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action } from "../common/StaffAction.ts"

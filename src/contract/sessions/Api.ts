@@ -1,4 +1,4 @@
-/** Player endpoints, called with a session token. The token identifies the player; no path does. */
+/** Player API endpoints, called with a session token. The token identifies the player, so that no path contains a player id. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, EitherOf, RequiredFeature, SecretAnswer } from "../common/Annotations.ts"

@@ -1,4 +1,4 @@
-/** The wallet API of game providers. */
+/** Wallet API for game providers, Pitboss's own provider protocol: authentication, balance, bets, wins, rollbacks, round ends. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, BoundedList, type ListBound, RetryAfterFailure } from "../common/Annotations.ts"

@@ -1,4 +1,4 @@
-/** Answers of the wallet API of game providers. */
+/** Response schemas of the wallet API for game providers. */
 import { Schema } from "effect"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"
 

@@ -1,4 +1,4 @@
-/** Staff accounts in the staff API. */
+/** Staff API endpoints for staff accounts. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Sessions of staff in a browser: sign-in, second factor, password, own sessions (`docs/decisions/0047-staff-sessions.md`). */
+/** Staff API endpoints for browser sessions: sign-in, second factor, password, own sessions (`docs/decisions/0047-staff-sessions.md`). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action, anyRole } from "../common/StaffAction.ts"

@@ -1,4 +1,4 @@
-/** Statements for operators. */
+/** Operator API endpoint for player statements. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

@@ -1,4 +1,4 @@
-/** A player's statement on the wire. */
+/** Wire schema of a player statement. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { date, oneOf } from "../common/Fields.ts"

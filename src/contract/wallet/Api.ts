@@ -1,4 +1,4 @@
-/** Balances and the ledger for operators. */
+/** Operator API endpoints for balances and the ledger. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { entryTypes, walletKinds } from "../../domain/state/Change.ts"

@@ -1,4 +1,4 @@
-/** Balances on the wire, in the operator API and in the player API. */
+/** Wire schemas of balances, in the operator API and in the player API. */
 import { Schema } from "effect"
 import { walletKinds } from "../../domain/state/Change.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

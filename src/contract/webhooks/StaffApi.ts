@@ -1,4 +1,4 @@
-/** Webhook endpoints and deliveries in the staff API. */
+/** Staff API endpoints for webhook endpoints and deliveries. */
 import { Schema, Struct } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { belongingTo, ofOperator, operatorReference } from "../common/StaffFields.ts"
