@@ -1,4 +1,4 @@
-/** Bodies of Pitboss's own APIs: JSON objects within bounds. */
+/** Checks request bodies of Pitboss's own APIs: JSON objects of bounded size. */
 import type { ListBound } from "../contract/common/Annotations.ts"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"
 import { isOverfull, maxJsonDepth, maxJsonValues } from "../platform/JsonBounds.ts"

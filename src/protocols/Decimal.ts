@@ -1,4 +1,4 @@
-/** Exact decimal amounts of the wire. Never rounded: an amount that is not a whole number of minor units is invalid. */
+/** Exact decimal amounts as vendors send them. Never rounded: an amount that is not a whole number of minor units is invalid. */
 import { maxAmount } from "../domain/Money.ts"
 import { minorDigits } from "../domain/Standards.ts"
 

@@ -1,4 +1,4 @@
-/** Comparison of signatures. */
+/** Constant-time comparison of signature digests. */
 import * as Crypto from "node:crypto"
 
 /** Constant-time comparison of two hexadecimal digests. */

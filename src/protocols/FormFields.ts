@@ -1,4 +1,4 @@
-/** Validating reader of form fields. */
+/** Validating reader for the fields of a form body. */
 import { type Decimal, parseDecimal } from "./Decimal.ts"
 import type { FormEntries } from "./FormBody.ts"
 import { isLine } from "./JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Transaction ids, composed of the scope within which a vendor's ids are unique. */
+/** Builds transaction ids that include the scope within which a vendor's ids are unique. */
 
 const escaped = (part: string): string => /[:%]/.test(part) ? part.replaceAll("%", "%25").replaceAll(":", "%3A") : part
 

@@ -1,6 +1,6 @@
 /**
- * JSON bodies with numbers kept as text instead of floating point. Readers return undefined for a missing or malformed value: the caller maps that to
- * its protocol.
+ * Reads JSON bodies with numbers kept as text instead of floating point. Readers return undefined for a missing or malformed value, which the caller
+ * turns into its protocol's error.
  */
 import { isUtf8 } from "node:buffer"
 import { isOverfull } from "../platform/JsonBounds.ts"

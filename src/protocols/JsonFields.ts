@@ -1,4 +1,4 @@
-/** Validating reader of JSON fields. */
+/** Validating reader for the fields of a JSON body. */
 import { type JsonObject, type JsonValue, readBoolean, readList, readObject, readText } from "./JsonBody.ts"
 
 /** Reader that records the first missing or malformed field; values read after that are not to be used. */

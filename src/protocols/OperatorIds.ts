@@ -1,4 +1,4 @@
-/** The wallet's own ids of transactions and rounds, for protocols that require them. */
+/** Derives the wallet's own transaction and round ids from the vendor's, for protocols that require them. */
 import * as Crypto from "node:crypto"
 
 /** Longer texts are replaced by their digest. */

@@ -1,5 +1,5 @@
 /**
- * Interface of provider protocols (`docs/decisions/0041-one-way-through-http.md`): pure functions between a vendor's messages and the wallet's, and
+ * Interface of provider protocols (`docs/decisions/0041-one-way-through-http.md`): pure translation between vendor messages and wallet calls, and
  * effects for calls to the vendor.
  */
 import { type Effect, Result, Schema, SchemaAST } from "effect"

@@ -1,4 +1,4 @@
-/** Registry of provider protocols other than Pitboss's own. The only file that names them. */
+/** Registry of the vendor protocols, which are all but Pitboss's own. No other file lists them. */
 import { a8rProtocol } from "./a8r/A8r.ts"
 import { evolutionProtocol } from "./evolution/Evolution.ts"
 import { gcpProtocol } from "./gcp/Gcp.ts"

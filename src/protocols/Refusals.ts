@@ -1,4 +1,4 @@
-/** Distinctions between refusals of the same code that protocols need. */
+/** Tells apart refusals with the same code that protocols answer differently. */
 import { type Refusal } from "../domain/Refusal.ts"
 import { noSuchGame } from "../domain/settlement/SettlementParts.ts"
 

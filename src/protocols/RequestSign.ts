@@ -1,4 +1,4 @@
-/** Signature of SOFTSWISS protocols (01.tech's aggregator and its predecessor), both directions: HMAC-SHA256 of the raw body. */
+/** Signature of SOFTSWISS protocols (`a8r` and `gcp`), both directions: HMAC-SHA256 of the raw body. */
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "./Digests.ts"
 

@@ -1,4 +1,4 @@
-/** Comparison of shared secrets sent in clear. */
+/** Constant-time comparison of shared secrets sent in clear. */
 import * as Crypto from "node:crypto"
 
 const digest = (text: string): Buffer => Crypto.createHash("sha256").update(text, "utf8").digest()

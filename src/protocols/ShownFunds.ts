@@ -1,4 +1,4 @@
-/** Funds as shown to vendors: what the player can stake, which is nothing while real money is owed, whatever the bonus. */
+/** Funds shown to vendors: what the player can stake, which is nothing while the real balance is negative, whatever the bonus. */
 import type { Funds } from "./Protocol.ts"
 
 /** Minor units. */

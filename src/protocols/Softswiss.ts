@@ -1,4 +1,6 @@
-/** Shared parts of SOFTSWISS' two protocols: 01.tech's aggregator (A8R) and the earlier universal API of studios (GCP). */
+/**
+ * Shared parts of SOFTSWISS's two protocols: the Game Aggregator (`a8r`, of 01.tech) and its forerunner, the universal API of game studios (`gcp`).
+ */
 import type { Refusal } from "../domain/Refusal.ts"
 import type { Amount } from "./Decimal.ts"
 import { parseJson, readText } from "./JsonBody.ts"

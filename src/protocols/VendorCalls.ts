@@ -1,4 +1,4 @@
-/** Shared parts of calls to vendors: addresses, JSON answers and failures. */
+/** Shared helpers for calls to vendors: addresses, JSON answers and failures. */
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 import type { LeftLine, SendToVendor, VendorFailure, VendorResponse } from "./Protocol.ts"
 

@@ -1,4 +1,4 @@
-/** Wallet that calls of providers reach in any protocol. */
+/** Interface of the wallet that every provider protocol calls. */
 import type { Effect, Exit } from "effect"
 import type { WalletCall, WalletOutcome } from "./Protocol.ts"
 

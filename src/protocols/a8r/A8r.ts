@@ -1,4 +1,4 @@
-/** 01.tech's aggregator (SOFTSWISS Game Aggregator), version 2: A8R. */
+/** A8R: the SOFTSWISS Game Aggregator (01.tech) protocol, version 2. */
 import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { requestSigner } from "../RequestSign.ts"
 import { codeOf, receiveSigned } from "../Softswiss.ts"

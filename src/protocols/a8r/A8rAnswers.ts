@@ -1,4 +1,4 @@
-/** Answers to 01.tech's aggregator: JSON, and Twirp errors that contain the protocol's own code. */
+/** Answers to the SOFTSWISS Game Aggregator (A8R): JSON, and Twirp errors that contain the protocol's own code. */
 import { toMajorText } from "../Decimal.ts"
 import type { Funds } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"

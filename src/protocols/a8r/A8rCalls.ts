@@ -1,4 +1,4 @@
-/** Calls of 01.tech's aggregator: the request to the wallet and the fields of the successful answer. */
+/** Calls from the SOFTSWISS Game Aggregator (A8R): parses each into a wallet call, and renders the fields of the successful answer. */
 import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"

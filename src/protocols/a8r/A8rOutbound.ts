@@ -1,4 +1,4 @@
-/** Calls to 01.tech's aggregator: launch, catalogue, free spins. */
+/** Calls to the SOFTSWISS Game Aggregator (A8R): launch, catalogue, free spins. */
 import { Effect, Schema } from "effect"
 import { decimalText } from "../Decimal.ts"
 import type {

@@ -1,4 +1,4 @@
-/** Settings of a provider with the protocol of 01.tech's aggregator. */
+/** Settings of a provider connected through the SOFTSWISS Game Aggregator (A8R). */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 

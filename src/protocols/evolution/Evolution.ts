@@ -1,4 +1,4 @@
-/** Evolution's One Wallet, with settlement of each debit on its own ("mixed"). */
+/** Evolution's One Wallet protocol, with each debit settled on its own ("mixed" settlement). */
 import { type Method, methods, readCall, readTable } from "./EvolutionCalls.ts"
 import { answerOf, answerTo, refusalAnswer } from "./EvolutionAnswers.ts"
 import { makeLaunch } from "./EvolutionLaunch.ts"

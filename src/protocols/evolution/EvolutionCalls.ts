@@ -1,4 +1,4 @@
-/** Parser of the calls of Evolution's One Wallet. */
+/** Parses Evolution's One Wallet calls. */
 import type { Decimal } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readDecimal, readObject, readText } from "../JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Launch address of a table, from Evolution's user authentication. */
+/** Requests the launch URL of a table from Evolution's user authentication API. */
 import { Effect, Schema } from "effect"
 import type { LaunchOrder, VendorFailure, VendorTools } from "../Protocol.ts"
 import {

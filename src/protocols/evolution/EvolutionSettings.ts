@@ -1,4 +1,4 @@
-/** Settings of a provider with Evolution's One Wallet. */
+/** Settings of a provider connected through Evolution's One Wallet. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 

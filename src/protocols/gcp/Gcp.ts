@@ -1,4 +1,4 @@
-/** Universal API of game studios, version 1 (GCP): used by Belatra, BGaming and others. */
+/** GCP: SOFTSWISS's universal API of game studios, version 1, used by Belatra, BGaming and others. */
 import { anyProtocol, type Protocol, type Received, type VendorCall, type VendorHead } from "../Protocol.ts"
 import { requestSigner } from "../RequestSign.ts"
 import { codeOf, receiveSigned } from "../Softswiss.ts"

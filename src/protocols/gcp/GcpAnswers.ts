@@ -1,4 +1,4 @@
-/** Answers to studios of the universal API: JSON with amounts in the currency's subunits. */
+/** Answers to game studios that use SOFTSWISS's universal API (GCP): JSON with amounts in the currency's subunits. */
 import { shownTotal } from "../ShownFunds.ts"
 import { type Code, codeOf, type ErrorAnswer, messages, renderers } from "../Softswiss.ts"
 

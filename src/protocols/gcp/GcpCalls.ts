@@ -1,4 +1,6 @@
-/** Calls of the universal API: the request to the wallet and the fields of the successful answer. */
+/**
+ * Calls from game studios that use SOFTSWISS's universal API (GCP): parses each into a wallet call, and renders the fields of the successful answer.
+ */
 import { minorDigits } from "../../domain/Standards.ts"
 import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal.ts"
 import { readDecimal, readInteger } from "../JsonBody.ts"

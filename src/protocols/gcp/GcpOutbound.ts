@@ -1,4 +1,4 @@
-/** Calls to studios of the universal API: launch and free spins. It has no catalogue: games are created by hand. */
+/** Calls to game studios that use SOFTSWISS's universal API (GCP): launch and free spins. It has no catalogue: games are created by hand. */
 import { Effect, Schema } from "effect"
 import type { FreeRoundsOrder, LaunchOrder, Outbound, VendorFailure, VendorResponse, VendorTools } from "../Protocol.ts"
 import { requestSigner, signatureHeader } from "../RequestSign.ts"

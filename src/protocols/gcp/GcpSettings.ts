@@ -1,4 +1,4 @@
-/** Settings of a provider with the universal API of game studios, version 1. */
+/** Settings of a game studio connected through SOFTSWISS's universal API (GCP). */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 

@@ -1,4 +1,4 @@
-/** Hub88's Wallet API and Caleta's dialect of it. */
+/** Hub88's Wallet API protocol, and Caleta's dialect of it. */
 import * as Crypto from "node:crypto"
 import { type JsonObject, parseJson, readText } from "../JsonBody.ts"
 import { anyProtocol, type Protocol, type Received, type RefuseUnread, type VendorCall } from "../Protocol.ts"

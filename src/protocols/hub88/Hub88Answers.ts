@@ -1,4 +1,4 @@
-/** Answers to Hub88's Wallet API. */
+/** Renders answers to Hub88's Wallet API calls. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import type { Funds, Identified, VendorAnswer, WalletOutcome } from "../Protocol.ts"

@@ -1,4 +1,4 @@
-/** Differences between the Hub88 and Caleta dialects. */
+/** Differences between Hub88's Wallet API and Caleta's dialect of it: paths, signature header, field names. */
 import type { VendorHead } from "../Protocol.ts"
 
 export type Method = "info" | "check" | "balance" | "bet" | "win" | "rollback"

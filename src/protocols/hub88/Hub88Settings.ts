@@ -1,4 +1,4 @@
-/** Settings of a provider with Hub88's Wallet API or Caleta's dialect. */
+/** Settings of a provider connected through Hub88's Wallet API or Caleta's dialect. */
 import { Schema } from "effect"
 import { settingRsaKey, settingText } from "../SettingFields.ts"
 

@@ -1,7 +1,7 @@
 /**
- * Pitboss's own protocol (`docs/api.md`, `src/contract/settlement`). Its providers are known by the key that a request names, so that a call is judged by its head
- * first, then by its signature, then by the address it comes from, then by its body. It has no replay protection and no rate limit: retries are
- * idempotent by their transaction ids. A deactivated provider may settle its open rounds; the settlement rules refuse its new bets.
+ * Pitboss's own protocol (`docs/api.md`, `src/contract/settlement`). A provider is known by the key in the request's head, so a call is checked in
+ * this order: head, signature, source address, body. There is no replay protection and no rate limit: retries are idempotent by their transaction
+ * ids. A deactivated provider may settle its open rounds; the settlement rules refuse its new bets.
  */
 import { isWithin, type Networks } from "../../auth/Addresses.ts"
 import {

@@ -1,4 +1,4 @@
-/** Outcomes of the wallet as answers of Pitboss's own protocol (`src/contract/settlement`). */
+/** Renders wallet outcomes as answers of Pitboss's own protocol (`src/contract/settlement`). */
 import {
   refusalBody,
   type Retry,

@@ -1,4 +1,4 @@
-/** Bodies of Pitboss's own protocol as calls of the wallet (`src/contract/settlement`). */
+/** Parses bodies of Pitboss's own protocol into wallet calls (`src/contract/settlement`). */
 import type * as Wire from "../../contract/settlement/Api.ts"
 import type { ActionSubject, PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
 

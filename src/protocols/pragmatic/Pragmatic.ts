@@ -1,4 +1,4 @@
-/** Pragmatic Play, seamless wallet. */
+/** Pragmatic Play's seamless wallet protocol. */
 import { isSameDigest } from "../Digests.ts"
 import { type FormBounds, readForm } from "../FormBody.ts"
 import { FormFields } from "../FormFields.ts"

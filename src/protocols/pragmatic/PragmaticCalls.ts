@@ -1,4 +1,4 @@
-/** Calls of Pragmatic Play: the request to the wallet and the fields of the successful answer. */
+/** Calls from Pragmatic Play: parses each into a wallet call, and renders the fields of the successful answer. */
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { toMajorText } from "../Decimal.ts"
 import type { FormFields } from "../FormFields.ts"

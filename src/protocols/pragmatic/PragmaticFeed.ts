@@ -1,4 +1,4 @@
-/** Feed of finished game rounds (Data Feeds): CSV below a line with the next timepoint. */
+/** Parses Pragmatic Play's feed of finished game rounds (Data Feeds): CSV below a line with the next timepoint. */
 import { Effect } from "effect"
 import { parseDecimal } from "../Decimal.ts"
 import type { FeedRound, LeftLine, VendorFailure } from "../Protocol.ts"

@@ -1,4 +1,4 @@
-/** Settings of a provider with Pragmatic Play's protocol. */
+/** Settings of a provider connected through Pragmatic Play's protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 

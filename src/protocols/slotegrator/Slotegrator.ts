@@ -1,4 +1,4 @@
-/** Slotegrator GIS ("APIgrator"), versions 1.4.3 and 1.4.4. */
+/** Slotegrator's GIS protocol ("APIgrator"), versions 1.4.3 and 1.4.4. */
 import * as Crypto from "node:crypto"
 import { isSameDigest } from "../Digests.ts"
 import { type FormBounds, readForm } from "../FormBody.ts"

@@ -1,4 +1,4 @@
-/** Actions of Slotegrator GIS: the request to the wallet and the renderer of the answer. */
+/** Calls from Slotegrator's GIS protocol: parses each action into a wallet call, and renders its answer. */
 import * as Crypto from "node:crypto"
 import type { FormFields } from "../FormFields.ts"
 import { isLine } from "../JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Settings of a provider with Slotegrator's GIS protocol. */
+/** Settings of a provider connected through Slotegrator's GIS protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 

@@ -1,4 +1,4 @@
-/** Launch address of a Spribe game. */
+/** Builds the launch URL of a Spribe game. */
 import { Effect } from "effect"
 import type { LaunchOrder, VendorFailure } from "../Protocol.ts"
 import { browserAddress, refusedByVendor, vendorUrl } from "../VendorCalls.ts"

@@ -1,4 +1,4 @@
-/** Settings of a provider with Spribe's protocol. */
+/** Settings of a provider connected through Spribe's protocol. */
 import { Schema } from "effect"
 import { settingText } from "../SettingFields.ts"
 
