@@ -1,4 +1,4 @@
-/** Shared parts of registers' answers, and validating readers of JSON. */
+/** Shared helpers for exclusion register clients: answers, faults, JSON readers, and missing-field checks. */
 import { Option, Schema } from "effect"
 import type { RegisterVerdict } from "../domain/register/Register.ts"
 import type { Answer, Person, PersonProblems, RegisterResponse } from "./Register.ts"

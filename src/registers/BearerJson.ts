@@ -1,4 +1,7 @@
-/** Protocol of an intermediary: JSON with a bearer token. What is asked and answered beside the request's id differs by kind. */
+/**
+ * Base of the intermediary protocols for registers and screenings: JSON with a bearer token. Each kind adds its own question and answer fields to
+ * the request id, the name and the birth date.
+ */
 import { Schema } from "effect"
 import type { ConnectionKind } from "../domain/register/Register.ts"
 import { anotherRequest, jsonReader, missing, notTheForm, statusFault } from "./Answers.ts"

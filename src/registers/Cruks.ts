@@ -1,6 +1,6 @@
 /**
- * CRUKS, the Netherlands, through a connected intermediary. Names are those of two public users of such intermediaries; the register's own interface is
- * not published.
+ * CRUKS, the Dutch exclusion register, through a connected intermediary. Element names follow two publicly available integrations with such
+ * intermediaries, since the register's own interface is not published.
  */
 import { Schema } from "effect"
 import { isDutchNumber } from "../domain/register/PersonalNumbers.ts"

@@ -1,5 +1,6 @@
 /**
- * GAMSTOP, Great Britain. The form, the header of the verdict and the batch are those of public clients; the documents are behind a registration.
+ * GAMSTOP, the exclusion register of Great Britain. The form, the verdict header and the batch request follow publicly available clients, since the
+ * documentation requires a registration.
  */
 import { Option, Schema } from "effect"
 import { answered, faultOf, idInHeader, missing, notTheForm, occurrences, statusFault } from "./Answers.ts"

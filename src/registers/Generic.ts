@@ -1,4 +1,4 @@
-/** Generic protocol of an intermediary, or of a register without a protocol of its own here. */
+/** Generic JSON protocol for an intermediary, or for an exclusion register without a protocol of its own here. */
 import { Schema } from "effect"
 import { answered, answerId } from "./Answers.ts"
 import { bearerJsonRegister } from "./BearerJson.ts"

@@ -1,6 +1,6 @@
 /**
- * OASIS, Germany: the query of a gambler's status. The request is that of a public client of version 6.0. The words of the answer are not public, so the
- * settings hold them, and whatever they do not hold is no answer.
+ * OASIS, the German exclusion register: queries a player's status. The request follows a publicly available client of version 6.0. The status words
+ * of the answer are not published, so they are configured in the settings; any other word is no valid answer.
  */
 import { Effect, Schema } from "effect"
 import { answered, faultOf, missing, notTheForm, statusFault } from "./Answers.ts"

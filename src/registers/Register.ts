@@ -1,6 +1,6 @@
 /**
- * Interface of registers: pure functions between a question about a person and the wire of a national register of excluded players, one file per wire.
- * When to ask, what an answer decides and how long a question may last is up to the caller (`features/registers`).
+ * Interface of exclusion registers: pure functions between a question about a person and a national register's wire format, one file per format.
+ * When to ask, what an answer decides and how long a query may take is up to the caller (`features/registers`).
  */
 import { Result, Schema } from "effect"
 import type { ConnectionKind, Hit, QuestionEvent, RegisterVerdict } from "../domain/register/Register.ts"

@@ -1,4 +1,4 @@
-/** Registers by kind. The only file that names them. */
+/** Exclusion registers by kind. No other file lists them. */
 import type { ConnectionKind } from "../domain/register/Register.ts"
 import { cruksRegister } from "./Cruks.ts"
 import { gamstopRegister } from "./Gamstop.ts"

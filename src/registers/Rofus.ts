@@ -1,6 +1,6 @@
 /**
- * ROFUS, Denmark: the operation GamblerCheck of the service GamblerService, SOAP 1.1 with Basic authentication. Names and namespaces are those of the
- * sample clients of the Danish Gambling Authority (Java and C#) and of a platform's client.
+ * ROFUS, the Danish exclusion register: the operation GamblerCheck of the service GamblerService, SOAP 1.1 with Basic authentication. Names and
+ * namespaces follow the sample clients of the Danish Gambling Authority (Java and C#) and another platform's client.
  */
 import { Schema } from "effect"
 import { danishNumber } from "../domain/register/PersonalNumbers.ts"

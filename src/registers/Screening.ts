@@ -1,4 +1,4 @@
-/** Protocol of a screening against lists of sanctions and of politically exposed persons. */
+/** Protocol for screening a person against sanctions lists and lists of politically exposed persons. */
 import { Schema } from "effect"
 import { Hit } from "../domain/register/Register.ts"
 import { answerId } from "./Answers.ts"

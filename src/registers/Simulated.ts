@@ -1,6 +1,6 @@
 /**
- * Register of a sandbox: no network, the answer is by the last name. `Excluded`, `Previous` and `Unavailable` are registers' answers, `Sanction` and `Pep` hits
- * of a screening; anybody else is clear.
+ * Simulated exclusion register and screening of a sandbox: no network, the last name decides the answer. `Excluded`, `Previous` and `Unavailable`
+ * give that register answer, `Sanction` and `Pep` a screening hit; anybody else is clear.
  */
 import type { ConnectionKind, Hit } from "../domain/register/Register.ts"
 import { answered, faultOf } from "./Answers.ts"

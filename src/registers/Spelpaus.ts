@@ -1,5 +1,5 @@
 /**
- * Spelpaus, Sweden: the application interfaces for sign-in and for marketing that the Swedish Gambling Authority publishes at
+ * Spelpaus, the Swedish exclusion register: the sign-in and marketing APIs that the Swedish Gambling Authority publishes at
  * https://testapi.spelpaus.se/Documentation/Marketing.
  */
 import { Schema } from "effect"

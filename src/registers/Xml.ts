@@ -1,6 +1,6 @@
 /**
- * XML of registers. Written by a serializer that escapes every value; read along exact paths of names and namespaces, in documents without a document
- * type, so that there are no entities but the five of XML.
+ * XML of exclusion registers. Written by a serializer that escapes every value; read along exact paths of names and namespaces. Documents with a
+ * document type are refused, so that only the five predefined entities exist.
  */
 import { Document, type Element, parseXmlDocument, serializeToWellFormedString } from "slimdom"
 
