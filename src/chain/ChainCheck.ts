@@ -1,6 +1,6 @@
 /**
- * Verification of the hash chain over its parts in the order of the seals: links with their rows, then their seal. Keeps one position per
- * chain, whatever the size of the ledger. Used for the tables of a running service and for exports.
+ * Verifies the hash chain part by part in the order of the seals: links with their rows, then their seal. Keeps one position per chain in memory,
+ * whatever the size of the ledger. Used for the tables of a running service and for exports.
  */
 import { type Head, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
 

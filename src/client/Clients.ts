@@ -1,4 +1,4 @@
-/** All modules of the clients under their names: what `pitboss-client/effect` exports. */
+/** All client modules by name, as `pitboss-client/effect` exports them. */
 export * as Errors from "./Errors.ts"
 export * as Lists from "./Lists.ts"
 export * as OperatorClient from "./OperatorClient.ts"

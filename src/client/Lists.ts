@@ -1,4 +1,4 @@
-/** Lists as streams that request a page when the previous one is consumed. */
+/** Reads paginated lists as streams, which request a page when the previous one is consumed. */
 import { Effect, Option, Stream } from "effect"
 
 /**

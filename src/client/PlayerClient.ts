@@ -1,6 +1,6 @@
 /**
- * Typed client of the player API, for a browser or an app with a session token from the operator's server (`players.issueToken`). An ended
- * token answers `INVALID_PLAYER_TOKEN`; the server then issues another one.
+ * Typed client of the player API, for a browser or an app with a session token from the operator's server (`players.issueToken`). Calls with an
+ * ended token fail with `INVALID_PLAYER_TOKEN`; the server then issues another one.
  *
  *     const player = yield* PlayerClient.make({ baseUrl: "https://pitboss.example", token: Redacted.make("pbt_…") })
  *     const { data: wallet } = yield* player.player_session.wallet()

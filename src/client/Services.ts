@@ -1,4 +1,4 @@
-/** Services of clients over the platform's `fetch` and `crypto`. */
+/** Services that the clients need, built on the platform's `fetch` and `crypto`. */
 import { Layer } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { FetchHttpClient } from "effect/http"

@@ -1,4 +1,4 @@
-/** Calls of the staff API by the command line. */
+/** Calls the staff API from the command line. */
 import { Effect, Option, Redacted, Schema, type Stream } from "effect"
 import {
   HttpClient,

@@ -1,4 +1,4 @@
-/** Verification of an export of the ledger, without the service. */
+/** Command that verifies a ledger export without the service. */
 import { Effect, FileSystem, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ExportCheck } from "../chain/ExportLines.ts"

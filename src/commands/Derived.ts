@@ -1,4 +1,4 @@
-/** Commands derived from the staff contract: a noun for each group of endpoints, a verb for each endpoint. */
+/** Derives commands from the staff contract: a noun for each group of endpoints, a verb for each endpoint. */
 import { Console, Context, Effect, Option, Schema, SchemaAST, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"

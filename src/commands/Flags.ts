@@ -1,4 +1,4 @@
-/** Flags and arguments of commands, derived from the fields of the staff contract. */
+/** Derives flags and arguments of commands from the request fields of the staff contract. */
 import { SchemaAST } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { parameterDescriptions } from "../contract/document/Words.ts"

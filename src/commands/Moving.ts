@@ -1,4 +1,4 @@
-/** Import and export of an operator's players by the command line (docs/moving.md). */
+/** Commands that import and export an operator's players (docs/moving.md). */
 import { Deferred, Effect, FileSystem, Option, Schedule, Schema, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientError } from "effect/http"

@@ -1,4 +1,4 @@
-/** The root of the command line, and the output of a command. */
+/** The root command `backoffice`, and the output of its subcommands. */
 import { Context, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { about } from "../platform/CliFlags.ts"

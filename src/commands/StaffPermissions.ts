@@ -1,4 +1,4 @@
-/** Table of permissions, as the staff contract declares them; without the service. */
+/** Command that prints the permissions of roles from the staff contract, without the service. */
 import { Command } from "effect/cli"
 import { roles } from "../domain/staff/Staff.ts"
 import { actions, actionsOf, needsStepUp, rolesFor } from "../office/Authorisation.ts"

@@ -1,4 +1,4 @@
-/** Who acts in the back office. */
+/** The acting staff member of a back-office action: account, role and accessible operators. */
 import type { Role } from "../domain/staff/Staff.ts"
 import type { Spender } from "./SpendingFacts.ts"
 

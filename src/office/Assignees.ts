@@ -1,4 +1,4 @@
-/** Assignees: staff accounts to which work of the back office is given. */
+/** Resolves the assignee of an alert or case to an active staff account with a suitable role and access to the operator. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { refuseFields } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Permissions of roles, as the staff contract declares them; read by the middleware of the staff API (`docs/decisions/0021-staff.md`). */
+/** Permissions of roles, read from the staff contract; used by the middleware of the staff API (`docs/decisions/0021-staff.md`). */
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { type Concern, type Permission, StaffAction } from "../contract/common/StaffAction.ts"

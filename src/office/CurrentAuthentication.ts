@@ -1,4 +1,4 @@
-/** Repeated authentication of a request, for responses that may outlast the credentials, such as streams. */
+/** Repeats the authentication of the current staff request, for responses that may outlast its credentials, such as streams. */
 import { Context, Effect } from "effect"
 import { type Refusal, refuse } from "../domain/Refusal.ts"
 import type { Actor } from "./Actor.ts"

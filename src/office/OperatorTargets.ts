@@ -1,4 +1,4 @@
-/** Records that parameters of the staff API name, and their operators. */
+/** Finds the operator of each record that a staff request names, for the access check of staff bound to operators. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Refusal, refuse } from "../domain/Refusal.ts"

@@ -1,4 +1,6 @@
-/** Settings of outgoing connections, entered by staff: addresses, and secrets that are sent only to the address for which they were entered. */
+/**
+ * Validates staff-entered settings of outgoing connections: addresses, and secrets, which are sent only to the address for which they were entered.
+ */
 import { targetProblem } from "../platform/Targets.ts"
 
 /** Settings by name, as they were given. */

@@ -1,4 +1,4 @@
-/** References of staff to records: an id, or a slug. */
+/** Resolves operators and providers that staff name by id or slug. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Refusal, refuse, refuseFields } from "../domain/Refusal.ts"

@@ -1,4 +1,4 @@
-/** Staff accounts as inputs of the four-eyes rule (`src/domain/staff/FourEyes.ts`). */
+/** Reads staff accounts, and handovers of credentials between them, as inputs of the four-eyes rule (`src/domain/staff/FourEyes.ts`). */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { texts } from "../platform/ArrayParameters.ts"

@@ -1,4 +1,4 @@
-/** Bulk actions of the staff API: items one after the other, each under the checks of its single action. */
+/** Runs bulk actions of the staff API: items one after the other, each under the checks of its single action. */
 import { Context, Effect, Layer } from "effect"
 import { CurrentStaff } from "../contract/common/StaffMiddleware.ts"
 import type { Refusal } from "../domain/Refusal.ts"

@@ -1,6 +1,6 @@
 /**
- * Audit of reads by staff: one line an hour for the same actor, action and record where data of players or a stream is read, so that browsing is
- * visible and the log does not grow with every page; one line for each document. The audited calls are declared in `http/StaffReadTerms.ts`.
+ * Audits reads by staff: where player data or a stream is read, one line per hour for the same actor, action and record, so that browsing is visible
+ * without a line for every page; one line for each document. The audited calls are declared in `http/StaffReadTerms.ts`.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,5 +1,5 @@
 /**
- * Daily budgets of staff: maximum of bonuses and corrections by one person without approval, per operator and in its currency
+ * Daily staff budgets: what one person may spend on bonuses and corrections without approval, per operator and in its currency
  * (`docs/decisions/0021-staff.md`). Reserved before execution, so that concurrent actions cannot exceed the budget.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** Services of the staff API. */
+/** Assembles the services behind the staff API. */
 import { Layer } from "effect"
 import { AlertCases } from "../features/compliance/AlertCases.ts"
 import { Alerts } from "../features/compliance/Alerts.ts"

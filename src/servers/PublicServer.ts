@@ -1,4 +1,4 @@
-/** Public server: endpoints of operators, players and game providers with the request pipeline. */
+/** Public server: the APIs for operators, players and game providers, with the request pipeline. */
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { RoutedApi } from "../contract/Api.ts"

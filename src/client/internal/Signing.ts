@@ -1,4 +1,4 @@
-/** Signs requests (SPEC section 5.1). */
+/** Authenticates requests: by a signature (SPEC section 5.1), or by a player session token. */
 import { Clock, Effect, Redacted } from "effect"
 import { type CryptoError, Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"

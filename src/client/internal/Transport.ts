@@ -1,4 +1,4 @@
-/** Transport of a call: authentication, time-outs, safe retries, and decoding of answers and errors. */
+/** HTTP transport of client calls: authentication, time-outs, safe retries, and decoding of answers and errors. */
 import { Clock, Context, Duration, Effect, Option, Random, Schema } from "effect"
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { isRefusalCode } from "../../contract/common/Errors.ts"
