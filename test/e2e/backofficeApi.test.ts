@@ -179,7 +179,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
 
   // Goal: a secret is shown once, to its requester. Method: create one of each kind, then search every table as text and
   // as bytes, all logs, and every list.
-  it.effect("shows secrets once, keeps none in clear and logs none", () =>
+  it.effect("shows each secret once, stores none in clear text and logs none", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { logged } = yield* BothServers
@@ -212,7 +212,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       }
     }))
 
-  it.effect("opens each served operation to the roles of the table alone", () =>
+  it.effect("allows each operation only to the roles in the permission table", () =>
     Effect.gen(function*() {
       // public before there is a session: staffSessions.test.ts
       const operations = (yield* served).filter(({ action }) => !action.startsWith("sign_in."))
@@ -246,7 +246,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       }
     }))
 
-  it.effect("opens an unknown action to no role", () =>
+  it.effect("allows an unknown action to no role", () =>
     Effect.sync(() => {
       for (const action of ["staff.destroy", "", "constructor", "toString", "player"]) {
         assert.deepStrictEqual(rolesFor(action), [], action)

@@ -40,7 +40,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.deepInclude(rowOf("node drain"), { admin: true, payments: false, bound_staff: false })
     }))
 
-  it.effect("prints one document and ends with 0", () =>
+  it.effect("prints one JSON document and exits with 0", () =>
     Effect.gen(function*() {
       const { exitCode, stderr, stdout } = yield* runCommand(
         ["operator", "create", "--slug", "sample", "--name", "A Sample", "--currency", "EUR"]
@@ -50,14 +50,14 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.deepInclude(yield* command("operator", "list"), JSON.parse(stdout))
     }))
 
-  it.effect("prints events as they come, for some seconds", () =>
+  it.effect("prints live events for a given number of seconds", () =>
     Effect.gen(function*() {
       const { exitCode, stderr, stdout } = yield* runHere(["figures", "live", "--seconds", "1"])
       assert.deepStrictEqual([exitCode, stderr], [0, ""])
       assert.match(stdout, /^event: overview$/m)
     }))
 
-  it.effect("ends with 1 and the report on standard output when the ledger is violated", () =>
+  it.effect("exits with 1 and prints the report on standard output when the ledger verification fails", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* made("/operators", { slug: "house", name: "House", currency: "EUR" })
@@ -72,7 +72,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       yield* sql`UPDATE ledger_entries SET balance_after = balance_after - 1 WHERE id = ${id}`
     }))
 
-  it.effect("acts as the account of the token, given as a flag, a variable or a file", () =>
+  it.effect("acts as the account whose token is given by flag, environment variable or file", () =>
     Effect.gen(function*() {
       const staff = yield* command("staff", "create", "--name", "Sam", "--role", "support")
       assert.deepInclude(staff, { name: "Sam", role: "support", active: true })
@@ -95,12 +95,12 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       assert.strictEqual((yield* runCommand(["operator", "list"], asNobody)).exitCode, 0)
     }))
 
-  it.effect("prints refusals on standard error and ends with 1", () =>
+  it.effect("prints refusals on standard error and exits with 1", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* refused(["operator", "update", "nobody", "--name", "x"]), "NOT_FOUND")
     }))
 
-  it.effect("prints its usage on standard error and ends with 2", () =>
+  it.effect("prints its usage on standard error and exits with 2", () =>
     Effect.gen(function*() {
       const { exitCode, stderr, stdout } = yield* runCommand(["operator", "create", "--slug", "x", "--name", "x"])
       assert.deepStrictEqual([exitCode, stdout], [2, ""])
@@ -113,7 +113,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
   for (
     const [line, words] of [["ledger verify", "Proving the ledger"], ["secret list", "Opening every secret"]] as const
   ) {
-    it.effect(`${line} shows progress on a terminal and nowhere else`, () =>
+    it.effect(`${line} shows progress on a terminal only`, () =>
       Effect.gen(function*() {
         const told: Array<string> = []
         const waited = yield* runHere(line.split(" "), { progress: (text) => void told.push(text) })
@@ -126,7 +126,7 @@ layer(layerBothServers, { excludeTestServices: true })("the command line", (it) 
       }))
   }
 
-  it.effect("shows no progress of a quick command", () =>
+  it.effect("shows no progress for a quick command", () =>
     Effect.gen(function*() {
       const told: Array<string> = []
       yield* runHere(["operator", "list"], { progress: (text) => void told.push(text) })

@@ -53,9 +53,9 @@ const printsLines = "ledger export"
 const documentOf = (command: string, printed: string): unknown =>
   command === printsLines ? printed.trimEnd().split("\n").map((line) => JSON.parse(line)) : JSON.parse(printed)
 
-describe("the page about the back office", () => {
+describe("the back-office documentation page", () => {
   // the help of every command is in a golden file
-  it("has an example of every noun, and none of a command that is not there", () => {
+  it("has an example for every noun, and none for a command that does not exist", () => {
     assert.isTrue(examples.every((line) => line.startsWith(prompt)))
     const shown = new Set(examples.map((line) => commandOf(line.slice(prompt.length))))
     // those of `alert` are in docs/alerts.md, see compliance.test.ts
@@ -92,8 +92,8 @@ const live = layerCasinos.pipe(
   Layer.provide(Layer.succeed(ProviderProtocols, [{ ...fakeProtocol, name: "hub88" }]))
 )
 
-layer(live, { excludeTestServices: true })("the examples of the page about the back office", (it) => {
-  it.effect("work, one after the other", () =>
+layer(live, { excludeTestServices: true })("the examples of the back-office documentation page", (it) => {
+  it.effect("run successfully, one after the other", () =>
     Effect.gen(function*() {
       const variables = new Map<string, string>()
       let lucky = operatorWith({ key: "", secret: "" })

@@ -21,7 +21,7 @@ const linesOf = (query: string) => Effect.map(readAudit(query), ({ data }) => da
 layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit log", (it) => {
   // Goal: the installation keeps an admin who can create accounts. Method: two admins who remove each other at the same moment, until
   // both orders have occurred; then every way to lose the last one.
-  it.effect("the last active admin cannot be disabled, demoted or bound to operators, also not at the same time as another", () =>
+  it.effect("the last active admin cannot be disabled, demoted or bound to operators, and of two changed simultaneously one remains", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const change = (id: number, body: Fields) => staffCall("PATCH", `${api}/staff/${id}`, body)
@@ -65,7 +65,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff, notes and the audit l
       assert.strictEqual((yield* change(first.id, { active: false })).code, "VALIDATION_FAILED")
     }))
 
-  it.effect("notes of staff, operators, payments and bonuses are kept with their authors", () =>
+  it.effect("notes about staff, operators, payments and bonuses are kept with their authors", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()

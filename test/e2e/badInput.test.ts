@@ -251,7 +251,7 @@ const walk = (steps: (judge: Effect.Success<typeof makeJudge>) => Effect.Effect<
 const withBody = ({ method }: Endpoint, body: unknown = {}): Call => method === "POST" ? { body } : {}
 
 layer(Live)("bad input", (it) => {
-  it.effect("every endpoint of the document is covered", () =>
+  it.effect("every endpoint of the OpenAPI document is covered", () =>
     Effect.sync(() => {
       assert.isAtLeast(endpoints.length, 20)
       assert.isAtLeast(written.length, 12)
@@ -262,7 +262,7 @@ layer(Live)("bad input", (it) => {
       assert.includeMembers(all.map(({ type }) => type), ["string", "boolean", "object", "array"])
     }))
 
-  it.effect("bodies that are no JSON object are INVALID_REQUEST", () =>
+  it.effect("bodies that are not JSON objects are refused with INVALID_REQUEST", () =>
     walk(Effect.fnUntraced(function*({ judged, send }) {
       const raws: ReadonlyArray<string | Uint8Array> = [
         ...`{|{"a":|nonsense|{}}|{} {}|{'a': 1}|{"a": undefined}|{"a": NaN}|\u0000|[]|[{}]|[[[[]]]]|"text"|1|1e999|true| |\n`
@@ -280,7 +280,7 @@ layer(Live)("bad input", (it) => {
       assert.isAtLeast(judged(), written.length * 24)
     })))
 
-  it.effect("fields of another type or with unstorable text are named", () =>
+  it.effect("fields of the wrong type or with unstorable text are refused by name", () =>
     walk(Effect.fnUntraced(function*({ judged, send }) {
       const others: { readonly [type: string]: ReadonlyArray<unknown> } = {
         string: [1, 0.5, true, [], {}, ["x"], "a\u0000b", "a\ud800b", "\udfff", "x".repeat(3000)],
@@ -310,7 +310,7 @@ layer(Live)("bad input", (it) => {
       assert.isAtLeast(judged(), 500)
     })))
 
-  it.effect("numbers out of range are named, bodies of odd shapes refused", () =>
+  it.effect("numbers out of range are refused by name, and oddly shaped bodies cause no server error", () =>
     walk(Effect.fnUntraced(function*({ send }) {
       const numbers = "-1 -0 1.5 1e-400 9007199254740992 -9007199254740993 1e15 1e999 -1e999 1E+400".split(" ")
       for (const endpoint of written) {
@@ -337,7 +337,7 @@ layer(Live)("bad input", (it) => {
       }
     })))
 
-  it.effect("bodies of another media type or too large are refused", () =>
+  it.effect("bodies that are too large or of another media type are refused", () =>
     Effect.gen(function*() {
       const { port } = yield* Stage
       const { complaints, judge, send } = yield* makeJudge
@@ -401,7 +401,7 @@ layer(Live)("bad input", (it) => {
       assert.isAtLeast(judged(), 300)
     })))
 
-  it.effect("malformed paths are NOT_FOUND", () =>
+  it.effect("malformed paths are refused with NOT_FOUND", () =>
     walk(Effect.fnUntraced(function*({ send }) {
       const { seat } = yield* Stage
       const odd = "% %zz %00 %ff %C3%28 %ED%A0%80 .. %2e%2e %2f a%2fb 1%20 -1 1e9 :player *".split(" ")
@@ -445,7 +445,7 @@ layer(Live)("bad input", (it) => {
       }
     })))
 
-  it.effect("a method that a path does not have is METHOD_NOT_ALLOWED with Allow", () =>
+  it.effect("an unsupported method is refused with METHOD_NOT_ALLOWED and an Allow header", () =>
     walk(Effect.fnUntraced(function*({ send }) {
       const { seat } = yield* Stage
       const byPath = Map.groupBy(endpoints, ({ path }) => path)
@@ -497,7 +497,7 @@ layer(Live)("bad input", (it) => {
       }
     })))
 
-  it.effect("malformed HTTP is answered in the envelope", () =>
+  it.effect("malformed HTTP is answered with the error envelope", () =>
     Effect.gen(function*() {
       const { port } = yield* Stage
       const { complaints, judge } = yield* makeJudge

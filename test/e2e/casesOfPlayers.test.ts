@@ -23,7 +23,7 @@ const decided = Effect.fnUntraced(function*(id: number, body: Fields) {
 /** Judges what waits to be judged. */
 const judge = Effect.flatMap(Compliance, ({ run }) => Effect.repeat(run, { while: ({ hasMore }) => hasMore }))
 
-layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
   it.effect("9.2: closing a case closes its alerts, and their holds end with it", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -38,7 +38,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       dataOf(yield* casino.withdraw(player, 100), 201)
     }))
 
-  it.effect("9.3: a report's requested consent holds all withdrawals until it is granted, refused or the case is closed", () =>
+  it.effect("9.3: a requested consent of the authority holds all withdrawals until it is granted or, if refused, the case is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: player } = yield* casino.register()
@@ -72,7 +72,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       dataOf(yield* casino.withdraw(player, 100), 201)
     }))
 
-  it.effect("9.3, 11.3: a case with a report stays open when its data request is completed, and its hold ends with the consent", () =>
+  it.effect("9.3, 11.3: a completed data request leaves open a case that has a report, and the hold ends with the authority's consent", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: player } = yield* casino.register()
@@ -120,7 +120,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       assert.deepStrictEqual(told, [])
     })))
 
-  it.effect("4.5: a deposit refused by the net deposit cap opens one case a month, whose decision raise lifts the cap", () =>
+  it.effect("4.5: deposits refused by the net deposit cap open one case, and its decision `raise` increases the cap", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ deposits: { net_cap: { amount: 1000 } } })
       const { id: player } = yield* casino.register()
@@ -142,7 +142,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       assert.lengthOf(yield* staff("GET", `/cases?player=${player}`), 1)
     }))
 
-  it.effect("9.2: a critical alert opens a case automatically, except under the profile none", () =>
+  it.effect("9.2: a critical alert opens a case automatically, except under the profile `none`", () =>
     Effect.gen(function*() {
       const free = yield* raisedAlert(yield* openCasino())
       const held = yield* raisedAlert(yield* casinoUnder({ minimum_age: 20 }))
@@ -154,7 +154,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       assert.deepInclude(yield* staff("GET", `/cases/${found.id}`), { type: "aml", alerts: [held.alert] })
     }))
 
-  it.effect("4.4: a limit above the jurisdiction's amount opens a case contact, once while one is open, and stops nothing", () =>
+  it.effect("4.4: a limit set above the jurisdiction's amount opens a contact case unless one is open, and blocks nothing", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { contact_above: { max_monthly_deposit: 1000 } } })
       const set = (player: number, limits: Fields) => casino.put(`/players/${player}/limits`, { limits })
@@ -180,7 +180,7 @@ layer(layerCasinos, { excludeTestServices: true })("cases of players", (it) => {
       assert.lengthOf(yield* casesOf(other), 1)
     }))
 
-  it.effect("9.6: net deposits of the window above the amount bring one alert, one check and one case, and again only after the time", () =>
+  it.effect("9.6: net deposits above the threshold raise one alert, one check and one case, and again only after the repeat period", () =>
     whileTimePasses(Effect.gen(function*() {
       const vulnerability = { net_deposits: 1000, window: "P30D", repeat: "P60D" }
       const casino = yield* casinoUnder({ vulnerability })

@@ -34,10 +34,10 @@ const signatureOf = (name: string) => createHash("sha256").update(name).digest("
 
 // Goal: a payment or a launch that needs no look-up has no fiber, and is as durable. Method: what is begun, asked of the services behind requests
 // over HTTP; outcomes that are unknown, and signatures, in the tables.
-layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without a fiber", (it) => {
   // over several nodes every command has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "start once the payment method or the game they need is in memory",
+    "are possible once the needed payment method or game is in memory",
     () =>
       Effect.gen(function*() {
         const agent = yield* makeAgent()
@@ -62,7 +62,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
       })
   )
 
-  it.effect("of unknown outcome advise a retry only when a reference or an idempotency key identifies them", () =>
+  it.effect("of unknown outcome are answered with advice to retry only when a reference or an idempotency key identifies them", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
       yield* addPaymentMethod(operator.id, "card")
@@ -89,7 +89,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "need a fiber only when the payment method or the player's currency is not in memory",
+    "are impossible only while the payment method or the player's currency is not in memory",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf
@@ -133,7 +133,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("commands without a fiber", (it
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "that were committed, with an outcome unknown to the caller, are answered and not refused as replays when sent again",
+    "that were committed without the caller learning it are answered when sent again, not refused as replays",
     () =>
       Effect.gen(function*() {
         const { call } = yield* addTenant(yield* makeAgent(), yield* portOf, "committed")

@@ -89,7 +89,7 @@ const verify = Effect.fnUntraced(function*(playerId: number) {
 
 layer(live, { excludeTestServices: true })("alerts", (it) => {
   it.effect(
-    "6.2 each rule raises its alert, and the operator hears of it once",
+    "6.2 each rule raises its alert, and the operator is notified once",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const { code } = yield* made("/profiles", {
@@ -238,7 +238,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
   )
 
   it.effect(
-    "4.2 the risk engine finds players who share documents, names, e-mail aliases, addresses or launches",
+    "4.2 the risk engine finds players who share documents, names, e-mail aliases, addresses, phone numbers or IP addresses",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* openCasino()
@@ -294,7 +294,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
   )
 
   it.effect(
-    "7 PLAYER_RESTRICTED: an alert that stops withdrawals holds those to come and those that are open, until it is closed",
+    "7 PLAYER_RESTRICTED: an alert that stops withdrawals holds open and new ones until it is closed",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
@@ -403,7 +403,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
 
   // Goal: docs/alerts.md is right. Method: read it; its table has the actual defaults, its examples are run in their order.
   it.effect(
-    "are judged by current evidence: counted and later payments, other alerts, and players with the same address",
+    "show current evidence: counted and later payments, other alerts, and players with the same IP address",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* openCasino()
@@ -442,7 +442,7 @@ layer(live, { excludeTestServices: true })("alerts", (it) => {
   )
 
   it.effect(
-    "CONTRACT 3 the page about alerts has every rule with its defaults, and examples that work",
+    "CONTRACT 3 the documentation page about alerts lists every rule with its defaults, and its examples work",
     () =>
       whileTimePasses(Effect.gen(function*() {
         const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", "alerts.md"), "utf8")

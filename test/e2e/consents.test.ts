@@ -22,7 +22,7 @@ const granted = (
 ) => consents.filter((one) => one.granted).map(({ channel, product }) => `${channel}.${product}`)
 
 layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("consents", (it) => {
-  it.effect("10.1: a consent shows in the profile's marketing, and the profile's marketing in the consents", () =>
+  it.effect("10.1: consents for all products of a channel set its marketing flag in the profile, and the flag sets the consents", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ consents: { products } })
       const { id } = yield* casino.register({ marketing: { sms: true } })
@@ -60,7 +60,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("consents", 
       assert.deepStrictEqual(yield* marketing, { email: true, sms: false, newsletter: false })
     }))
 
-  it.effect("10.1, 12.4: each change is an acknowledgement with an audit log line; repeating a consent is no change", () =>
+  it.effect("10.1, 12.4: each change records an acknowledgement and an audit log line; a repeated consent changes nothing", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ consents: { products } })
       const { id } = yield* casino.register()
@@ -279,7 +279,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       }))
   }
 
-  it.effect("10.2, 2.4: after a move to a jurisdiction without a register, it is queried as long as the stricter rules apply", () =>
+  it.effect("10.2, 2.4: after a move to a jurisdiction without a register, the old register is queried while the stricter rules apply", () =>
     Effect.gen(function*() {
       const { audience, fake, profile, say, slug, someone } = yield* asking("generic")
       const { id, last_name } = yield* someone()
@@ -291,7 +291,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       assert.strictEqual(fake.asked.length, before + 1)
     }))
 
-  it.effect("10.2: a clear marketing answer counts for its max_age and only for the identity it was about", () =>
+  it.effect("10.2: a clear answer to the marketing question counts for max_age, and only for the identity that was queried", () =>
     whileTimePasses(Effect.gen(function*() {
       const { audience, fake, patch, someone } = yield* asking("generic", { max_age: "PT24H" })
       const { id } = yield* someone()
@@ -307,7 +307,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       assert.deepStrictEqual([yield* asked, yield* asked], [1, 0])
     })))
 
-  it.effect("10.2: without a valid answer the player is register_unavailable, unless the jurisdiction allows the player", () =>
+  it.effect("10.2: without a valid answer the player is refused as register_unavailable, unless the jurisdiction allows it", () =>
     whileTimePasses(Effect.gen(function*() {
       const outcome = Effect.fnUntraced(function*(use: Partial<Use>, lastGood: string | null = null) {
         const { audience, checks, fake, post, someone } = yield* asking("generic", use, lastGood)
@@ -369,7 +369,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
 const impatient = layerCasinos.pipe(Layer.provide(Layer.succeed(AudiencePatience, 0)))
 
 layer(impatient, { excludeTestServices: true, timeout: 60_000 })("audiences whose checks take too long", (it) => {
-  it.effect("10.2: a player who was not checked in time is register_unavailable, and no check is stored", () =>
+  it.effect("10.2: a player who was not checked in time is refused as register_unavailable, and no check is stored", () =>
     Effect.gen(function*() {
       for (const kind of ["spelpaus", "generic"] as const) {
         const { audience, checks, someone } = yield* asking(kind)

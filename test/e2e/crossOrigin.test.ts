@@ -31,7 +31,7 @@ const forBrowsers = ({ headers }: Reply) =>
 const everybody = { "access-control-allow-origin": "*", "access-control-expose-headers": exposed }
 
 layer(layerPublicApi)("calls from pages of other origins", (it) => {
-  it.effect("a preflight of each player path is answered with its methods and headers", () =>
+  it.effect("a preflight request to each player path is answered with the allowed methods and headers", () =>
     Effect.gen(function*() {
       const paths = new Map<string, ReadonlyArray<string>>()
       HttpApi.reflect(Api, {
@@ -59,7 +59,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       }
     }))
 
-  it.effect("every answer of a player path can be read by the page, refusals included; cookies are ignored", () =>
+  it.effect("every answer of a player path, refusals included, can be read by the page; cookies are ignored", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("pages", { rateLimit: 5 })
       const { id } = yield* registered(caller, "ada") // 1
@@ -91,7 +91,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       assert.deepStrictEqual(forBrowsers(yield* browserCall(token, "/me")), everybody)
     }))
 
-  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as without an origin", () =>
+  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as for a request without Origin", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("servers")
       const headers = { origin }
@@ -132,8 +132,8 @@ const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
   Layer.provideMerge(layerPublicApi)
 )
 
-layer(layerNamedOrigins)("calls from pages when allowed origins are configured", (it) => {
-  it.effect("can be read from those origins and no others", () =>
+layer(layerNamedOrigins)("answers when allowed origins are configured", (it) => {
+  it.effect("can be read by pages of those origins only", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("named")
       const token = yield* issueToken(caller, (yield* registered(caller, "ada")).id)

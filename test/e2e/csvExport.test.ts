@@ -9,7 +9,7 @@ import { cell, languageOf, machineForm, spreadsheetForm } from "../../src/http/C
 
 layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   it.effect(
-    "have every row of every page once, refuse what the list refuses, and leave a line in the audit log",
+    "contain every row of every page once, refuse the parameters that the list refuses, and leave a line in the audit log",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register({ first_name: "=cmd()", last_name: "a,\"b\"" })
@@ -45,7 +45,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
   )
 
   it.effect(
-    "have a spreadsheet form: a byte order mark, the language's separators, amounts in major units, phone numbers as text",
+    "have a spreadsheet form with a byte order mark, the language's separators, amounts in major units and phone numbers as text",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register({ last_name: "Müller", phone: "+491511234567" })

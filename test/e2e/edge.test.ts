@@ -45,7 +45,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 layer(Live)("the public server", (it) => {
-  it.effect("GET me answers the key, its operator and the time", () =>
+  it.effect("GET me returns the key, its operator and the time", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("identity")
       const key = yield* addApiKey(operator.id, { scopes: ["wallet:read"], rateLimit: 77 })
@@ -90,7 +90,7 @@ layer(Live)("the public server", (it) => {
       }
     }))
 
-  it.effect("the served document has every endpoint with its refusals", () =>
+  it.effect("the served OpenAPI document has every endpoint with its error responses", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const reply = yield* send(port, "/openapi.json")

@@ -38,8 +38,8 @@ const metaOf = ({ text }: { readonly text: string }): { readonly per_page: numbe
 
 const layerWithSender = layerWebhooks.pipe(Layer.provideMerge(layerBothServers))
 
-layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("events of an operator", (it) => {
-  it.effect("equal the bodies of its webhooks, oldest first, and a cursor continues after the last page", () =>
+layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("operator events", (it) => {
+  it.effect("equal the bodies of the operator's webhooks, oldest first, and a cursor continues after the last page", () =>
     Effect.gen(function*() {
       const account = yield* openAccount
       const sink = yield* makeSink()
@@ -103,7 +103,7 @@ layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("events o
     }))
 
   // Goal: an id says nothing of when a commit became visible. Method: a commit with the lower id is held until a later one was shown.
-  it.effect("never appear before a cursor that was returned, whichever commit is visible first", () =>
+  it.effect("never appear behind a returned cursor, whichever commit becomes visible first", () =>
     Effect.gen(function*() {
       const account = yield* openAccount
       const sql = yield* ServiceSql
@@ -194,7 +194,7 @@ layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("events o
     }))
 
   // Goal: a gap is never silent. Method: events are removed between the two looks of a page, which waits for their table.
-  it.effect("that are deleted while a page is read have the page refused", () =>
+  it.effect("deleted while a page is read cause the page to be refused", () =>
     Effect.gen(function*() {
       const account = yield* openAccount
       const sql = yield* ServiceSql

@@ -104,7 +104,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-1", 15), ["OK", 105])
     }))
 
-  it.effect("a call that is malformed is INVALID_PARAMETER with the balance", () =>
+  it.effect("a malformed call is refused with INVALID_PARAMETER and the balance", () =>
     Effect.gen(function*() {
       const { ask, balance, debit, playerRef, sid } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", -10), ["INVALID_PARAMETER", 100])
@@ -158,7 +158,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepInclude(yield* promo("p-1", 5), { status: "OK", balance: 115 })
     }))
 
-  it.effect("a credit or cancel of an unknown debit is BET_DOES_NOT_EXIST, and a debit after its cancel fails finally", () =>
+  it.effect("a credit or cancel of an unknown debit is refused with BET_DOES_NOT_EXIST, and a debit after its cancel with a final error", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       assert.deepStrictEqual(yield* credit("b-1", 20), ["BET_DOES_NOT_EXIST", 100])
@@ -171,7 +171,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* debit("b-2", 10), ["FINAL_ERROR_ACTION_FAILED", 110])
     }))
 
-  it.effect("one credit or one cancel for each debit: the other one answers BET_ALREADY_SETTLED", () =>
+  it.effect("a debit takes one credit or one cancel, and a second one is answered BET_ALREADY_SETTLED", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       yield* debit("b-1", 10)
@@ -212,7 +212,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.strictEqual((yield* balance()).balance, 125)
     }))
 
-  it.effect("a debit beyond the balance is INSUFFICIENT_FUNDS with the balance, and takes nothing", () =>
+  it.effect("a debit beyond the balance is refused with INSUFFICIENT_FUNDS and the balance, and takes nothing", () =>
     Effect.gen(function*() {
       const { credit, debit } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", 100.01), ["INSUFFICIENT_FUNDS", 100])
@@ -230,7 +230,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* cancel("b-2", 63_727_092.34, { round: "round-2" }), ["OK", 63_727_092.34])
     }))
 
-  it.effect("an amount that is not whole cents is INVALID_PARAMETER and moves nothing", () =>
+  it.effect("an amount that is not whole cents is refused with INVALID_PARAMETER and moves nothing", () =>
     Effect.gen(function*() {
       const { credit, debit } = yield* newTable
       assert.deepStrictEqual(yield* debit("b-1", 0.000001), ["INVALID_PARAMETER", 100])
@@ -285,7 +285,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.strictEqual((yield* balance()).balance, 102)
     }))
 
-  it.effect("two players and two rounds of a player share ids and never affect each other", () =>
+  it.effect("two players, and two rounds of one player, can use the same ids without affecting each other", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit, newPlayer, seatOf } = yield* newTable
       const other = yield* seatOf(yield* newPlayer())
@@ -297,7 +297,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* cancel("b-1", 30, { id: "t-1", round: "round-2" }), ["OK", 130])
     }))
 
-  it.effect("another currency or an invalid table is INVALID_PARAMETER", () =>
+  it.effect("a wrong currency or an invalid table is refused with INVALID_PARAMETER", () =>
     Effect.gen(function*() {
       const { ask, playerRef, sid } = yield* newTable
       const debit = {

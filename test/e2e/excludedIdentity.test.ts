@@ -9,8 +9,8 @@ const falseName = { first_name: "Anna", last_name: "Nobody", birth_date: "1985-0
 
 // Goal: nobody who is excluded gets an account by registering under a false name and correcting it. Method: an account of somebody else, whose profile is
 // changed to the excluded person's name and birth date in steps that match and steps that do not.
-layer(layerCasinos, { excludeTestServices: true })("a changed profile", (it) => {
-  it.effect("is refused, as a registration would be, when it gives a player the identity of an excluded one, and changes nothing", () =>
+layer(layerCasinos, { excludeTestServices: true })("a profile update", (it) => {
+  it.effect("that gives a player the identity of an excluded person is refused like a registration, and changes nothing", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: excluded } = yield* casino.register({ ...registration(fresh("first_")), ...excludedName })

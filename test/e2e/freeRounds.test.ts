@@ -103,7 +103,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual(dataOf(yield* casino.get(path)), [other, issued])
     }))
 
-  it.effect("without an idempotency key must not be requested again once the vendor was called, unless it refused", () =>
+  it.effect("without an idempotency key are answered with retry `never` when the outcome at the vendor is unknown", () =>
     Effect.gen(function*() {
       const { casino, game, issue, path, player, terms, vendor } = yield* openAtVendor
       const freeRounds = yield* FreeRounds
@@ -126,7 +126,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       assert.deepStrictEqual([unrecorded.status, unrecorded.details], [503, { retry: "never" }])
     }))
 
-  it.effect("are refused with the vendor's reason, and as not_offered where the provider or game has none", () =>
+  it.effect("are refused with the vendor's reason, or as not_offered where the provider or game has no free rounds", () =>
     Effect.gen(function*() {
       const { cancel, casino, issue, vendor } = yield* openAtVendor
       const issued = dataOf(yield* issue(), 201)

@@ -113,7 +113,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
     }))
 
   for (const name of ["hub88", "caleta"] as const) {
-    it.effect(`${name}: a transaction_uuid is settled once, and refused with another round`, () =>
+    it.effect(`${name}: a repeated transaction_uuid is settled once, and refused when its round differs`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -135,7 +135,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual(yield* rollback(id("r2"), id("b")), ["RS_OK", 10_356_000])
       }))
 
-    it.effect(`${name}: a rollback of an unknown bet is RS_OK, moves no money, and has the later bet and win refused`, () =>
+    it.effect(`${name}: a rollback of an unknown bet is answered RS_OK without moving money, and the bet and win that follow are refused`, () =>
       Effect.gen(function*() {
         const { bet, rollback, win } = yield* newTable(name)
         const id = yield* ids
@@ -178,7 +178,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
         assert.deepStrictEqual((yield* bet(id("-1"), 0, { amount: -1 }))[0], "RS_ERROR_WRONG_TYPES")
       }))
 
-    it.effect(`${name}: a refused bet has the documented status and the balance`, () =>
+    it.effect(`${name}: a refused bet is answered with the documented status and the balance`, () =>
       Effect.gen(function*() {
         const { bet } = yield* newTable(name)
         const id = yield* ids
@@ -229,7 +229,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub
       assert.strictEqual((yield* ask("/wallet/check", { token: "a-token-of-nobody" })).status, "RS_ERROR_INVALID_TOKEN")
     }))
 
-  it.effect("Caleta: a balance with an unknown token, or with another player's, is INVALID_TOKEN", () =>
+  it.effect("Caleta: a balance request with an unknown token, or with another player's, is refused as INVALID_TOKEN", () =>
     Effect.gen(function*() {
       const { balance } = yield* newTable("caleta")
       const other = yield* newTable("caleta")

@@ -144,7 +144,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.isFalse(yield* isIn(casino, `${run.name}-a`))
     }))
 
-  it.effect("of a simultaneous post and rejection one succeeds", () =>
+  it.effect("of a simultaneous posting and rejection, exactly one succeeds", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -298,7 +298,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.isTrue(other.marketing.email)
     }))
 
-  it.effect("the latest statement about a consent counts, and no marketing flag contradicts it", () =>
+  it.effect("the latest statement about a consent counts, and overrides the marketing flags", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { checker, maker } = yield* people
@@ -392,7 +392,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.deepInclude(totals, { balances: { EUR: 0 }, negative_balances: { EUR: -500_000 } })
     }))
 
-  it.effect("negative used amounts, a future as_of, and a return that ends before it begins are refused", () =>
+  it.effect("negative used amounts, a future as_of, and a return_at before return_from are refused", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const name = fresh("odd-")

@@ -73,7 +73,7 @@ const waiting = Effect.gen(function*() {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licensee", (it) => {
-  it.effect("3.4: excludes the person's accounts at the other operators until the same end, matched by any of three facts", () =>
+  it.effect("3.4: excludes the person's accounts at the other operators until the same end, matched by name, personal id or document", () =>
     Effect.gen(function*() {
       const { first, second, third } = yield* operators(3)
       const outside = yield* openCasino({ profiles: [first.profile], default_profile: first.profile })
@@ -113,7 +113,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       assert.strictEqual(yield* waiting, 0)
     }))
 
-  it.effect("3.4: has registrations at the licensee's operators refused with the source, also before any job has run", () =>
+  it.effect("3.4: refuses registrations at the licensee's operators with its source, even before a job has run", () =>
     Effect.gen(function*() {
       const { first, second, settings } = yield* operators(2)
       const outside = yield* openCasino(settings)
@@ -151,7 +151,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       dataOf(yield* second.post("/players", again({ ...under, jurisdiction: "none" })), 201)
     }))
 
-  it.effect("3.4: with `ask` covers the operators that the body names, for operator, player and staff", () =>
+  it.effect("3.4: with `ask` covers the operators named in the request, whether operator, player or staff sends it", () =>
     Effect.gen(function*() {
       const { first, second } = yield* operators(2, { scope: "ask" })
       const [near, far] = [registration(fresh("p-")), registration(fresh("p-"))]
@@ -210,7 +210,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       assert.strictEqual((yield* exclusionOf(second, shorter)).until, (yield* exclusionOf(first, one)).until)
     }))
 
-  it.effect("3.3, 3.4: ends per account on request, and does not return to an account that has left it", () =>
+  it.effect("3.3, 3.4: ends on request for each account separately, and is not applied again where it has ended", () =>
     whileTimePasses(Effect.gen(function*() {
       const { first, licensee: id, second, settings } = yield* operators(2, { ends: "on_request" })
       const person = registration(fresh("p-"))
@@ -241,7 +241,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       assert.deepInclude(yield* exclusionOf(second, account), { source: "licensee" })
     })))
 
-  it.effect("3.4: covers an account registered while the exclusion spreads, in whichever order the two are compared", () =>
+  it.effect("3.4: covers an account registered while the exclusion spreads, whichever of the two is compared first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { first, second } = yield* operators(2)
@@ -267,7 +267,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       }
     }))
 
-  it.effect("3.4: has a registration at the same moment refused, or excluded afterwards", () =>
+  it.effect("3.4: refuses a simultaneous registration, or excludes its account afterwards", () =>
     Effect.gen(function*() {
       const { first, second } = yield* operators(2)
       const people = Array.from({ length: 16 }, () => registration(fresh("p-")))
@@ -289,7 +289,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       }
     }))
 
-  it.effect("3.4: is compared soon after its commit, without waiting for a job", () =>
+  it.effect("3.4: spreads soon after its commit, without waiting for a job", () =>
     Effect.gen(function*() {
       const { first, second } = yield* operators(2)
       const person = registration(fresh("p-"))
@@ -325,7 +325,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       dataOf(yield* joining.post("/players", again(registration(fresh("p-")))), 201)
     }))
 
-  it.effect("3.4: reaches an account that cannot be loaded now later, once, and delays no other account", () =>
+  it.effect("3.4: reaches an account that cannot be loaded at first once it can be, and delays no other account", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const exclusions = yield* LicenseeExclusions

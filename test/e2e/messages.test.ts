@@ -25,7 +25,7 @@ const callsOf = (filter: string) =>
 const caseOf = (protocol: string) =>
   vendorCases.find(({ name }) => name === protocol) ?? assert.fail(`no case of ${protocol}`)
 
-layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("messages of providers", (it) => {
+layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("provider messages", (it) => {
   it.effect("a bet, its win and its rollback link to each other, with their entries", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -116,7 +116,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("messag
     }))
 
   for (const protocol of ["hub88", "slotegrator", "spribe"]) {
-    it.effect(`calls of the protocol ${protocol} are stored in the same way, without secrets`, () =>
+    it.effect(`calls of the protocol ${protocol} are stored like those of Pitboss's own, without secrets`, () =>
       Effect.gen(function*() {
         const { playerId, session, vendor } = yield* openTable(caseOf(protocol), { opening: 2000 })
         const messages = messagesOf(vendor.dialect, vendor.game.externalId)
@@ -157,7 +157,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("messag
       }))
   }
 
-  it.effect("a message that was never received answers 404 with advice what to do next", () =>
+  it.effect("a message that was never received is answered 404 with advice on what to do next", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const path = `/backoffice/v1${messagePath(casino.studio.slug, "never")}`
@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("messag
       assert.include(answer.text, `provider reconcile ${casino.studio.slug}`)
     }))
 
-  it.effect("of another operator or of an unknown player are hidden from staff who are bound to operators", () =>
+  it.effect("messages of another operator or an unknown player are hidden from staff bound to operators", () =>
     Effect.gen(function*() {
       const [mine, other] = [yield* openCasino(), yield* openCasino()]
       const { token } = yield* made("/staff", { name: fresh("Bound"), role: "support", operators: [mine.slug] })

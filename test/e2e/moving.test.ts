@@ -70,7 +70,7 @@ const eventsOf = Effect.fnUntraced(function*(playerId: number) {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("import and export", (it) => {
-  it.effect("an import is checked, approved by another person, posted once, and opens balances by corrections", () =>
+  it.effect("an import is checked, approved by another person and posted once, and sets opening balances by corrections", () =>
     Effect.scoped(Effect.gen(function*() {
       const { approve, checker, maker, run, write } = yield* movers
       const casino = yield* openCasino()
@@ -171,7 +171,7 @@ layer(layerCasinos, { excludeTestServices: true })("import and export", (it) => 
       yield* verified(casino.slug)
     })))
 
-  it.effect("limits with used amounts, thresholds, exclusions and a running bonus continue where they were", () =>
+  it.effect("limits with used amounts, thresholds, exclusions and a running bonus continue after the import where they were", () =>
     Effect.scoped(Effect.gen(function*() {
       const { bring } = yield* movers
       const casino = yield* openCasino({ kyc_withdrawal_threshold: 2000 })

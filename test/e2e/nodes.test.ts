@@ -120,7 +120,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.deepStrictEqual(wallets, [1650, 1650, 1650])
     }).pipe(Effect.scoped))
 
-  it.effect("speak every vendor's protocol for players of other nodes", () =>
+  it.effect("answer every vendor's protocol for players owned by other nodes", () =>
     Effect.gen(function*() {
       const { agent, name, operators, ports } = yield* openHouse
       for (const [index, vendorCase] of vendorCases.entries()) {
@@ -137,7 +137,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("end a player's right to play at a vendor without sessions at all nodes, and still pay wins", () =>
+  it.effect("end a player's right to play at all nodes when the vendor's protocol has no sessions, and still pay wins", () =>
     Effect.gen(function*() {
       const { agent, name, operators, ports } = yield* openHouse
       const at = (index: number) => operators[index % nodes] ?? assert.fail()
@@ -198,7 +198,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("execute a request with an idempotency key once", () =>
+  it.effect("execute a request repeated at all nodes under one idempotency key once", () =>
     Effect.gen(function*() {
       const { name, operators } = yield* openHouse
       const playerId = yield* register(operators[0] ?? assert.fail(), `p${name}`)
@@ -283,7 +283,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(new Set(replies.map(servedBy)).size, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("each answer 404 to a player id above 2^53-1 themselves", () =>
+  it.effect("each answer 404 to a player id above 2^53-1 without forwarding the request", () =>
     Effect.gen(function*() {
       const { operators } = yield* openHouse
       for (const id of ["9007199254740992", "9007199254740993", "9999999999999999"]) {
@@ -361,7 +361,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("count no staff correction that was refused because the player moved, and count one of unknown outcome", () =>
+  it.effect("count a staff correction of unknown outcome towards the day's total, but not one refused because the player moved", () =>
     Effect.gen(function*() {
       const spending = yield* StaffSpending
       const { name, tenant } = yield* openHouse
@@ -378,7 +378,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.strictEqual(yield* spending.correctedToday(given, Date.now()), 100)
     }).pipe(Effect.scoped))
 
-  it.effect("6.1: require an operator's new terms at every node, and know at every node that they are accepted", () =>
+  it.effect("6.1: require an operator's new terms at every node, and recognise their acceptance at every node", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { name, operators, tenant } = yield* openHouse
@@ -413,7 +413,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("apply what a job on one node finds to players of other nodes", () =>
+  it.effect("apply the findings of one node's job to players of other nodes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids
@@ -439,8 +439,8 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
     }).pipe(Effect.scoped))
 })
 
-layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn a player's owner from a request", (it) => {
-  it.effect("forward the player's requests to the owner", () =>
+layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that do not yet know a player's owner", (it) => {
+  it.effect("forward the player's requests to the owning node", () =>
     Effect.gen(function*() {
       const { agent, game, name, ports, tenant } = yield* openHouse
       const playerId = yield* register(tenant.call, `p${name}`)
@@ -454,7 +454,7 @@ layer(layerThreeNodesLate, { excludeTestServices: true })("nodes that learn a pl
       }
     }).pipe(Effect.scoped))
 
-  it.effect("tell the player's node about a profile that another node has written", () =>
+  it.effect("forward profile updates, and the owning node answers providers with the new profile", () =>
     Effect.gen(function*() {
       const { game, name, operators, studio, tenant } = yield* openHouse
       const { playerId, token } = yield* seat(tenant.call, studio.call, game, { username: `p${name}`, balance: 0 })

@@ -14,8 +14,8 @@ import { casinoUnder, dataOf, type Fields, fresh, made, openCasino, registration
 
 const gate = (...obligations: ReadonlyArray<string>) => ({ reason: "obligation", obligations })
 
-layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it) => {
-  it.effect("4.1, 6.2: required limits gate a launch until the last is set, and the record says so", () =>
+layer(layerCasinos, { excludeTestServices: true })("player obligations", (it) => {
+  it.effect("4.1, 6.2: required limits block launches until the last one is set, and the obligation is then met", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { required: [["max_daily_deposit"], ["max_balance"]] } })
       const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
@@ -35,7 +35,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.deepStrictEqual([code, details], ["RESPONSIBLE_GAMING_RULE", { required: ["max_balance"] }])
     }))
 
-  it.effect("6.1: new terms gate the next bet, launch and deposit until they are accepted; a registration may carry them", () =>
+  it.effect("6.1: new terms block bets, launches and deposits until they are accepted; a registration may accept them", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ terms_version: "1" })
       const { id } = dataOf(yield* casino.post("/players", { ...registration(fresh("p-")), terms_version: "1" }), 201)
@@ -118,7 +118,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.strictEqual(lines.length, 2)
     }))
 
-  it.effect("4.1: a registration may carry its limits", () =>
+  it.effect("4.1: a registration may set the required limits", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { required: [["max_balance"]], caps: { max_balance: 9000 } } })
       const register = (limits: Fields) => casino.post("/players", { ...registration(fresh("p-")), limits })
@@ -131,7 +131,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       }
     }))
 
-  it.effect("4.2, 6.3: the question for limits is declined once, by the player, under an idempotency key", () =>
+  it.effect("4.2, 6.3: the player declines the limit prompt once; a repetition under the idempotency key is replayed", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { prompt: true } })
       const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
@@ -148,7 +148,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.deepStrictEqual(listed.data, [first.data])
     }))
 
-  it.effect("4.3: a raise is in force when it is confirmed, and not before its time", () =>
+  it.effect("4.3: a raised limit takes effect when it is confirmed, which is possible only after the waiting time", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { raise: { wait: "P2D", confirm: true, confirm_within: "P7D" } } })
       const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
@@ -180,7 +180,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/limits`)).limits.max_daily_bet, 300)
     }))
 
-  it.effect("2.4: a moved player keeps the stricter rules until their end, also when loaded again", () =>
+  it.effect("2.4: a player moved to another jurisdiction keeps the stricter rules until they end, also after being reloaded", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* casinoUnder({ stakes: [{ categories: ["slots"], amount: 50 }] })
       yield* staff("PATCH", `/operators/${casino.slug}`, { profiles: [casino.profile, "none"] })
@@ -198,7 +198,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.deepStrictEqual([free.rules.code, free.rules.moved, free.rules.stakes], ["none", null, []])
     })))
 
-  it.effect("3.5: a player reads and changes own limits and self-excludes; the exclusion ends the token", () =>
+  it.effect("3.5: players read and change their own limits and exclude themselves; the exclusion ends the token", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = dataOf(yield* casino.post("/players", registration(fresh("p-"))), 201)
@@ -220,7 +220,7 @@ layer(layerCasinos, { excludeTestServices: true })("obligations of players", (it
       assert.strictEqual((yield* browserCall(token, "/limits")).code, "INVALID_PLAYER_TOKEN")
     }))
 
-  it.effect("3.3: an exclusion that ends on request keeps its person out until the player returns", () =>
+  it.effect("3.3: an exclusion that ends on request keeps the person out until the player asks to return and the wait is over", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({
         breaks: {

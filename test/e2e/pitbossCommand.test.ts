@@ -70,7 +70,7 @@ layer(layerBothServers, { excludeTestServices: true })("pitboss", (it) => {
     60_000
   )
 
-  it.effect("lists in the help of trigger every type of event, each with a recipe", () =>
+  it.effect("lists every event type with its recipe in the help of trigger", () =>
     Effect.gen(function*() {
       const { exitCode, stdout } = yield* runCommand(["trigger", "--help"], { program: [process.execPath, pitboss] })
       assert.strictEqual(exitCode, 0)

@@ -101,7 +101,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("positions a
       })
     })))
 
-  it.effect("7.2: an interval is set within the bounds of the profile, by operator and player, and null takes it away", () =>
+  it.effect("7.2: operator and player can set an interval within the bounds of the profile, and null removes it", () =>
     Effect.gen(function*() {
       const casino = yield* checking({ default: null })
       const { id } = yield* casino.register()
@@ -140,7 +140,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("positions a
       )
     }))
 
-  it.effect("7.3: a due check stops bets, launches and originals after its grace period, and continue starts the next interval", () =>
+  it.effect("7.3: a due check stops bets, launches and originals after its grace period; the answer continue starts the next interval", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* checking()
       const seat = yield* casino.sit(1000)
@@ -187,7 +187,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("positions a
       assert.deepInclude(next.session, { since: noon, elapsed_seconds: 1260, ...played(40, 5) })
     })))
 
-  it.effect("7.3: stop ends the player's wallet sessions but no tokens; a new launch continues the session", () =>
+  it.effect("7.3: the answer stop ends the player's wallet sessions but no tokens; a new launch continues the session", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* checking()
       const seat = yield* casino.sit(1000)
@@ -347,7 +347,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("positions a
       assert.isNull(yield* sinceOf(late.id))
     })))
 
-  it.effect("11.7: under the profile none no account is ever dormant", () =>
+  it.effect("11.7: under the profile `none` no account becomes dormant", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.sit(1000)

@@ -180,7 +180,7 @@ const readResult = Schema.decodeUnknownSync(Result)
 const requested = (casino: Casino, id: number, type: string) => casino.post(`/players/${id}/data-requests`, { type })
 
 layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data requests", (it) => {
-  it.effect("11.5: an erased person is in no table, log, metric, export or event any more, and no figure changes", () =>
+  it.effect("11.5: an erased person no longer appears in any table, log, metric, export or event, and no figure changes", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWithWebhook
       const planted = plant()
@@ -268,7 +268,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.include(lines, "[\"erased\"]")
     }))
 
-  it.effect("11.4: an erasure is refused with everything that prevents it, except the case of the request itself", () =>
+  it.effect("11.4: a refused erasure lists everything that prevents it, except the request's own case", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -307,7 +307,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.lengthOf(yield* staff("GET", `/cases?player=${id}&status=closed`), 1)
     }))
 
-  it.effect("11.3: an access is one document with everything the person may know, and completes its request", () =>
+  it.effect("11.3: an access request gives one document with everything the person may know, and reading it completes the request", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWithWebhook
       const planted = plant()
@@ -367,7 +367,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       )
     }))
 
-  it.effect("5.7: digests of checks are erased after their period, also of a refused registration; the proof of the check stays", () =>
+  it.effect("5.7: person digests of checks, also of a refused registration, are erased after their period; the proof of the check stays", () =>
     whileTimePasses(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const fake = yield* makeFakeRegister({ kind: "generic" })
@@ -397,7 +397,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       yield* verified
     })))
 
-  it.effect("11.6: each class is erased when its period is over, and the nightly audit line has the counts", () =>
+  it.effect("11.6: each data class is erased when its period is over, and the nightly audit log line has the counts", () =>
     whileTimePasses(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const retention = yield* Retention
@@ -475,7 +475,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.strictEqual((yield* casino.deposit(id, 100)).code, "PLAYER_RESTRICTED")
     }))
 
-  it.effect("11.5: a stored answer is erased with its player, however the path was escaped", () =>
+  it.effect("11.5: stored idempotent answers are erased with their player, however the request path was percent-encoded", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -508,7 +508,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.deepStrictEqual(line.after.refused_requests, [request.id])
     }))
 
-  it.effect("11.1: data stored with a case is erased with it: a report without notes, and a question that was waived", () =>
+  it.effect("11.1: data stored with a case is erased with it, also a report without notes and a waived question", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* casinoUnder({ retention: { aml: "P1D" } })
       const { id: player } = yield* casino.register()

@@ -32,8 +32,8 @@ const approve = (code: string, version: number, token: string) =>
 const effectsOf = ({ data }: { readonly data: Fields }): ReadonlyArray<unknown> =>
   Array.isArray(data["differences"]) ? data["differences"].map(({ effect, path }) => `${path} ${effect}`) : []
 
-layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", (it) => {
-  it.effect("2.3: an operator reads those it may use, and no others", () =>
+layer(layerCasinos, { excludeTestServices: true })("jurisdiction profiles", (it) => {
+  it.effect("2.3: an operator can read only the profiles that it may use", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ profiles: ["se", "none"], default_profile: "se" })
       const listed = yield* casino.get("/profiles")
@@ -54,7 +54,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       }
     }))
 
-  it.effect("2.4: a registration names one of them or gets the default; the player keeps it, and no update changes it", () =>
+  it.effect("2.4: a registration gets the named profile or the default one, and no update of the player changes it", () =>
     Effect.gen(function*() {
       const [home, abroad] = [codeOf(), codeOf()]
       yield* importProfile({ code: home })
@@ -75,7 +75,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       assert.deepInclude(data, { jurisdiction: abroad, city: "Toronto" })
     }))
 
-  it.effect("1.4: amounts need a rate to the player's currency; without one a registration is refused", () =>
+  it.effect("1.4: a registration is refused without a rate from the profile's currency to the player's", () =>
     Effect.gen(function*() {
       const code = codeOf()
       yield* importProfile({ code, currency: "CHF", limits: { caps: { max_daily_bet: 1000 } } })
@@ -175,7 +175,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       }
     }))
 
-  it.effect("2.5: a stricter version counts for the next request of every player, at every node", () =>
+  it.effect("2.5: a stricter version applies to the next request of every player, at every node", () =>
     Effect.gen(function*() {
       const code = codeOf()
       yield* importProfile({ code })
@@ -232,7 +232,7 @@ layer(layerCasinos, { excludeTestServices: true })("profiles of jurisdictions", 
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/profiles/mt")).data.document.minimum_age, 18)
     }))
 
-  it.effect("2.6: a looser version that is approved for later, or still waits, is not in force at once when it is sent again", () =>
+  it.effect("2.6: a looser version that waits or begins later needs approval and waits again when it is sent anew", () =>
     Effect.gen(function*() {
       const { token: admin } = yield* made("/staff", { name: "First", role: "admin" })
       const { token: other } = yield* made("/staff", { name: "Second", role: "compliance" })

@@ -42,7 +42,7 @@ const wrongIn = Effect.fnUntraced(function*(body: { readonly [field: string]: un
   return answer.details
 })
 
-layer(live, { excludeTestServices: true })("settings of a provider's protocol", (it) => {
+layer(live, { excludeTestServices: true })("provider protocol settings", (it) => {
   it.effect("are stored, secret ones encrypted and never shown", () =>
     Effect.scoped(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ layer(live, { excludeTestServices: true })("settings of a provider's protocol", 
       assert.strictEqual((yield* update({ protocol: "bare", name: "Barer" })).status, 200)
     }))
 
-  it.effect("must come from a file with a JSON object", () =>
+  it.effect("are read by the command line from a file with a JSON object only", () =>
     Effect.scoped(Effect.gen(function*() {
       for (const file of [yield* fileOf("{"), yield* fileOf("[1]"), "no-such-file.json"]) {
         const { exitCode, stderr } = yield* runHere(

@@ -46,7 +46,7 @@ const session = Effect.fnUntraced(function*({ post, register, slots }: Casino) {
 
 layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
   it.effect(
-    "that an operation does not declare are refused by name, on every read of the three contracts",
+    "that an operation does not declare are refused by name, on every read endpoint of the three APIs",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const sandbox = yield* openCasino({ is_sandbox: true })
@@ -84,7 +84,7 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
   )
 
   it.effect(
-    "that are misspelled are refused with the intended name, together with wrong values and after a 404 for the path",
+    "that are misspelled are refused with the intended name, together with invalid values, unless the path is unknown",
     Effect.fnUntraced(function*() {
       const casino = yield* openCasino()
       const { id } = yield* session(casino)
@@ -125,7 +125,7 @@ layer(layerCasinos, { excludeTestServices: true })("query parameters", (it) => {
     })
   )
 
-  it("that are close to a declared name by spelling, convention or typo have it suggested", () => {
+  it("that resemble a declared name are refused with that name as a suggestion", () => {
     const known = ["page", "per_page", "operator", "player_id", "created_from", "created_to", "search", "status"]
     const sent = [
       "Per-Page",

@@ -55,7 +55,7 @@ const roundPath = (casino: Casino, round: string, game = "slots") => `/rounds/${
 
 const kindsOf = (messages: ReadonlyArray<Line>) => messages.map(({ kind, status }) => `${kind} ${status}`)
 
-layer(layerCasinos, { excludeTestServices: true })("reading across players", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("staff reads across players", (it) => {
   it.effect("a round shows every received message, its entries, and what was rolled back", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -120,7 +120,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/rounds?game=nothing")).code, "NOT_FOUND")
     })))
 
-  it.effect("a message's id identifies its round, unless two providers use the same id", () =>
+  it.effect("a message id identifies its round, unless two providers use the same id", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* openCasino(), yield* openCasino()]
       const id = fresh("same-")
@@ -358,7 +358,7 @@ layer(layerCasinos, { excludeTestServices: true })("reading across players", (it
     })))
 
   // Goal: 1,000 yen are not taken for 10 euros. Method: deposits in two currencies, each list asked with and without a currency.
-  it.effect("amounts are compared only within one currency", () =>
+  it.effect("lists are sorted or filtered by amount only within one currency", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const euro = yield* casino.register()

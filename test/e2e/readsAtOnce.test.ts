@@ -90,7 +90,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("reads without a fiber", (it) =
       }
     }))
 
-  it.effect("fail only for the player whose row cannot be decoded", () =>
+  it.effect("fail only for a player whose row cannot be decoded", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()

@@ -59,7 +59,7 @@ const casinoWith = Effect.fnUntraced(
 
 layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national registers", (it) => {
   for (const kind of registerKinds) {
-    it.effect(`5.2, 5.5: ${kind}: a registration, a sign-in, a launch, a deposit and a bet, clear, excluded and clear again`, () =>
+    it.effect(`5.2, 5.5: ${kind}: the answer excluded stops registration, sign-in, launch, deposit and bet until the answer is clear again`, () =>
       Effect.gen(function*() {
         const casino = yield* casinoWith(kind)
         const name = fresh("Lovelace")
@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       }))
   }
 
-  it.effect("5.3: the verdict previous admits the player, and is shown", () =>
+  it.effect("5.3: the verdict `previous` admits the player, and is shown", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("gamstop")
       const name = fresh("Lovelace")
@@ -137,7 +137,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual(checks.length, modes.length)
     }))
 
-  it.effect("5.4: last_good admits a player by the last good answer while the register is down, refuse does not", () =>
+  it.effect("5.4: while the register is down, `last_good` admits a player by the last good answer, and `refuse` does not", () =>
     Effect.gen(function*() {
       const lenient = { max_age: "PT0S", unavailable: "last_good" } as const
       const casino = yield* casinoWith("spelpaus", { registration: always, login: lenient, deposit: always })
@@ -211,7 +211,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual(casino.fake.asked.length, before + 1)
     }))
 
-  it.effect("5.2: a register that fails five times in a row is not queried for a while", () =>
+  it.effect("5.2: a register that has failed five times in a row is not queried for a while", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("gamstop")
       casino.fake.setMode("down")
@@ -271,7 +271,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.deepInclude(yield* Fiber.join(again), { status: 422, code: "SELF_EXCLUDED_IDENTITY" })
     }))
 
-  it.effect("5.4: a failed query that one of its callers went on without is repeated later, whoever started it", () =>
+  it.effect("5.4: a failed query is repeated later if one of its callers was admitted without it, whoever started it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const lenient = { max_age: "PT0S", unavailable: "last_good" } as const
@@ -405,7 +405,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual(casino.fake.asked.length, asked)
     }))
 
-  it.effect("5.8: refresh queries the players whose answer is older than a day", () =>
+  it.effect("5.8: the refresh job queries the players whose answer is older than a day", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* casinoWith("generic")

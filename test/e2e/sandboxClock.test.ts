@@ -168,9 +168,9 @@ const seedsAtATime = 3
 const live = layerWebhooks.pipe(Layer.provideMerge(layerCasinos))
 
 for (let first = 1; first <= runs(6, 30); first += seedsAtATime) {
-  layer(live, { excludeTestServices: true, timeout: 120_000 })("the clock of a sandbox", (it) => {
+  layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock", (it) => {
     for (let seed = first; seed < first + seedsAtATime; seed++) {
-      it.effect(`a sandbox whose clock is advanced ends like one for which the time passed, seed ${seed}`, () =>
+      it.effect(`has the same effects when advanced as when the time passes, seed ${seed}`, () =>
         Effect.gen(function*() {
           const passed = yield* scene(seed, withJobs)
           const advanced = yield* scene(seed, byClock)
@@ -180,8 +180,8 @@ for (let first = 1; first <= runs(6, 30); first += seedsAtATime) {
   })
 }
 
-layer(live, { excludeTestServices: true, timeout: 120_000 })("the clock of a sandbox", (it) => {
-  it.effect("a sandbox's clock can be read and advanced, but not moved back or too far", () =>
+layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock", (it) => {
+  it.effect("can be read and advanced, but not moved back or too far", () =>
     Effect.gen(function*() {
       yield* goTo(noon)
       const casino = yield* sandbox()
@@ -198,7 +198,7 @@ layer(live, { excludeTestServices: true, timeout: 120_000 })("the clock of a san
       assert.strictEqual((yield* casino.register()).created_at, "2026-12-24T19:00:00.000Z")
     }))
 
-  it.effect("a sandbox's clock is at most 3650 days ahead of real time", () =>
+  it.effect("is at most 3650 days ahead of real time", () =>
     Effect.gen(function*() {
       yield* goTo(noon)
       const sql = yield* SqlClient.SqlClient
@@ -228,7 +228,7 @@ layer(live, { excludeTestServices: true, timeout: 120_000 })("the clock of a san
       assert.notInclude(owners, casino.id)
     }))
 
-  it.effect("a live operator, and a sandbox that was not advanced, are not affected by another sandbox's clock", () =>
+  it.effect("does not affect live operators or other sandboxes", () =>
     Effect.gen(function*() {
       yield* goTo(noon)
       const start = Date.parse(noon)

@@ -33,7 +33,7 @@ const hitOn = (last_name: string, category: "pep" | "sanction") => ({
 })
 
 layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
-  it.effect("9.5: a registration, a change of identity and every 30 days each cause one screening check", () =>
+  it.effect("9.5: a player is screened once at registration, once after a change of identity, and every 30 days", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, fake } = yield* screened
       const { id } = yield* casino.register({ ...named, last_name: fresh("Byron") })
@@ -65,7 +65,7 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       assert.deepStrictEqual((yield* events)[0], "rescreen clear")
     })))
 
-  it.effect("9.5: a hit opens one case for the same people, and only the case has the name", () =>
+  it.effect("9.5: repeated hits on the same people open one case, and their names are stored only with the case", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, fake } = yield* screened
       const name = fresh("Minister")
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       }
     })))
 
-  it.effect("9.5: the same hits open another case after a change of identity, and an erased person is not screened", () =>
+  it.effect("9.5: after a change of identity the same hits open another case, and an erased person is not screened", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, fake } = yield* screened
       const name = fresh("Oligarch")
@@ -117,7 +117,7 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       assert.lengthOf(fake.asked, asked)
     })))
 
-  it.effect("9.5: a sanction holds withdrawals until its case is closed, and play and deposits until it is decided", () =>
+  it.effect("9.5: a sanctions hit stops withdrawals until its case is closed, and play and deposits until the case is decided", () =>
     Effect.gen(function*() {
       const { casino, fake } = yield* screened
       const name = fresh("Oligarch")
@@ -163,7 +163,7 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       }
     }))
 
-  it.effect("9.5: players from before the screening are found by a job, and a screening that is off queries nothing", () =>
+  it.effect("9.5: a job screens players registered before the screening was connected, and a disabled screening queries nothing", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       yield* casino.register()

@@ -33,7 +33,7 @@ const fieldNames = (schema: unknown): ReadonlyArray<string> => {
 }
 
 layer(layerPublicApi)("answers with tokens or personal data", (it) => {
-  it.effect("are annotated in the contract, and no others are", () =>
+  it.effect("are annotated in the contract, and no other answers are", () =>
     Effect.sync(() => {
       const secret: Array<string> = []
       const said: Array<string> = []

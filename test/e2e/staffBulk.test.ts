@@ -16,7 +16,7 @@ const approveAll = (token: string, payments: ReadonlyArray<number>, key?: string
 const codesOf = (data: Fields): ReadonlyArray<unknown> =>
   Array.isArray(data["items"]) ? data["items"].map((item) => item.code) : []
 
-layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("staff bulk actions", (it) => {
   it.effect("are executed once under an idempotency key, and every retry gets the first answer", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
@@ -48,7 +48,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.deepStrictEqual([yield* statusOf(payment), yield* statusOf(second.id)], ["new", "new"])
     }))
 
-  it.effect("answer NOT_FOUND for items of operators the account is not bound to, and do the rest", () =>
+  it.effect("answer NOT_FOUND for items of operators the account is not bound to, and execute the others", () =>
     Effect.gen(function*() {
       const [own, rival] = [yield* openCasino(), yield* openCasino()]
       const { token } = yield* made("/staff", { name: "Bound", role: "payments", operators: [own.slug] })
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       }
     }))
 
-  it.effect("as commands: payments are paid and rejected, each with its line in the audit log", () =>
+  it.effect("on the command line, pay and reject payments, each with its line in the audit log", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const [first, second, third] = [
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       ])
     }))
 
-  it.effect("as commands: alerts are assigned and closed, promo codes disabled", () =>
+  it.effect("on the command line, assign and close alerts, and disable promo codes", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: account } = yield* made("/staff", { name: "Ann", role: "compliance" })
@@ -110,7 +110,7 @@ layer(layerCasinos, { excludeTestServices: true })("bulk actions of staff", (it)
       assert.strictEqual(redeemed.code, "PROMO_CODE_INVALID")
     }))
 
-  it.effect("as commands: webhook deliveries are retried", () =>
+  it.effect("on the command line, retry webhook deliveries", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const webhook = yield* made("/webhooks", {

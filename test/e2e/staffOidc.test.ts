@@ -148,7 +148,7 @@ layer(layerBothServers, { excludeTestServices: true })("sign-in through an ident
 
 // with services of their own: stopping a back office drains those of its test
 layer(layerBothServers, { excludeTestServices: true })("sign-in through an identity provider in several tabs", (it) => {
-  it.effect("keeps the tabs apart, whichever returns first, and forgets the oldest of more than eight", () =>
+  it.effect("works in each tab, whichever returns first, and drops the oldest one of more than eight", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider
       yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))

@@ -26,7 +26,7 @@ const outcome = ({ code, status }: { readonly status: number; readonly code: str
 const later = (id: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE staff SET totp_step = totp_step - 5 WHERE id = ${id}`)
 
-layer(layerCasinos, { excludeTestServices: true })("sessions of staff", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("staff sessions", (it) => {
   it.effect("begin with name and password in an HttpOnly cookie, and show the account", () =>
     Effect.gen(function*() {
       const name = fresh("Ann ")

@@ -43,7 +43,7 @@ const lived = Effect.gen(function*() {
   return { casino, seat, id }
 })
 
-layer(layerCasinos, { excludeTestServices: true })("statements over HTTP", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("player statements over HTTP", (it) => {
   it.effect("8.1, 8.2: a statement has the balances, totals and entries of its days, for operator, player and staff alike", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, id } = yield* lived
@@ -136,7 +136,7 @@ layer(layerCasinos, { excludeTestServices: true })("statements over HTTP", (it) 
       assert.deepStrictEqual([foreign.status, foreign.code], [404, "NOT_FOUND"])
     }))
 
-  it.effect("8.3: as CSV it has the columns of the contract, and no cell that begins a formula", () =>
+  it.effect("8.3: a CSV statement has the columns of the contract, and no cell that begins a formula", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, id } = yield* lived
       const ledger = yield* ledgerOf(casino, id)
@@ -174,7 +174,7 @@ layer(layerCasinos, { excludeTestServices: true })("statements over HTTP", (it) 
       assert.strictEqual(stdout, csv.text)
     })))
 
-  it.effect("8.3: as HTML it is self-contained, runs no script and shows names as they are", () =>
+  it.effect("8.3: an HTML statement is self-contained, runs no script and shows names unchanged", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, id } = yield* lived
       const page = yield* casino.get(`/players/${id}/statement?from=${day(0)}&to=${day(4)}&format=html`)

@@ -132,7 +132,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
     }))
 
   // Goal: a cap of 5.00 EUR is 819 KRW for a player in won, and not 500 of the player's currency.
-  it.effect("max_bet is converted with the grant, which needs a rate", () =>
+  it.effect("a bonus's max_bet is converted when the bonus is granted, which needs a rate", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ max_bet: 500 })

@@ -29,46 +29,51 @@ const expired = Effect.fnUntraced(function*(session: Session) {
   return opened === undefined ? session : { ...session, token: tokens.issue({ ...opened, expiresAt: Date.now() - 1 }) }
 })
 
-layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("accounts at vendors", (it) => {
-  for (const found of vendorCases) {
-    const refusals = protocolRows[found.name]?.refusals
-    for (const state of [...accountStates, "expired"] as const) {
-      it.effect(`${found.name}: ${state}`, () =>
-        Effect.gen(function*() {
-          const { operator, playerId, session, vendor } = yield* openTable(found)
-          const { dialect } = found
-          const { bet, rollback, win } = messagesOf(dialect, session.gameId)
-          let calls = 0
-          const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)
-          const rightly = Effect.fnUntraced(function*(message: Message) {
-            const answer = yield* send(message)
-            assert.include(dialect.expect(message.kind, "new").codes, answer.code, answer.text)
-            assert.deepStrictEqual(answer.problems, [])
-          })
-          const [won, taken, late] = [bet("b1", "10"), bet("b2", "10"), bet("b3", "10")]
-          yield* rightly(won)
-          yield* rightly(taken)
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })(
+  "account and session states at vendors",
+  (it) => {
+    for (const found of vendorCases) {
+      const refusals = protocolRows[found.name]?.refusals
+      for (const state of [...accountStates, "expired"] as const) {
+        it.effect(`${found.name}, ${state}: a new bet gets the documented answer, and earlier bets are still settled`, () =>
+          Effect.gen(function*() {
+            const { operator, playerId, session, vendor } = yield* openTable(found)
+            const { dialect } = found
+            const { bet, rollback, win } = messagesOf(dialect, session.gameId)
+            let calls = 0
+            const send = (message: Message) => play(vendor, session, message, `call-${++calls}`)
+            const rightly = Effect.fnUntraced(function*(message: Message) {
+              const answer = yield* send(message)
+              assert.include(dialect.expect(message.kind, "new").codes, answer.code, answer.text)
+              assert.deepStrictEqual(answer.problems, [])
+            })
+            const [won, taken, late] = [bet("b1", "10"), bet("b2", "10"), bet("b3", "10")]
+            yield* rightly(won)
+            yield* rightly(taken)
 
-          const path = `/api/v1/operator/players/${playerId}`
-          const changed = state === "locked" || state === "closed"
-            ? yield* operator.send(`${path}/status`, { method: "PUT", body: { status: state } })
-            : state === "excluded"
-            ? yield* operator.post(`${path}/self-exclusion`, { period: "24_hours" })
-            : state === "limited"
-            ? yield* operator.send(`${path}/limits`, { method: "PUT", body: { limits: { max_single_bet: 500 } } })
-            : state === "ended"
-            ? yield* operator.send(`${path}/session-tokens`, { method: "DELETE" })
-            : yield* expire(playerId)
-          assert.isBelow(changed.status, 300, changed.text)
+            const path = `/api/v1/operator/players/${playerId}`
+            const changed = state === "locked" || state === "closed"
+              ? yield* operator.send(`${path}/status`, { method: "PUT", body: { status: state } })
+              : state === "excluded"
+              ? yield* operator.post(`${path}/self-exclusion`, { period: "24_hours" })
+              : state === "limited"
+              ? yield* operator.send(`${path}/limits`, { method: "PUT", body: { limits: { max_single_bet: 500 } } })
+              : state === "ended"
+              ? yield* operator.send(`${path}/session-tokens`, { method: "DELETE" })
+              : yield* expire(playerId)
+            assert.isBelow(changed.status, 300, changed.text)
 
-          const refused = yield* state === "expired" ? play(vendor, yield* expired(session), late, "late") : send(late)
-          assert.strictEqual(refused.code, refusals?.[state === "expired" ? "ended" : state], refused.text)
-          yield* rightly(win("w1", won))
-          yield* rightly(rollback("x2", taken))
-          if (dialect.close) yield* rightly({ kind: "close", roundId: won.roundId, gameId: won.gameId })
-          const isTaken = dialect.expect("bet", "new").codes.includes(refused.code)
-          assert.strictEqual(yield* realOf(playerId), isTaken ? 10_500 : 11_500)
-        }))
+            const refused = yield* state === "expired"
+              ? play(vendor, yield* expired(session), late, "late")
+              : send(late)
+            assert.strictEqual(refused.code, refusals?.[state === "expired" ? "ended" : state], refused.text)
+            yield* rightly(win("w1", won))
+            yield* rightly(rollback("x2", taken))
+            if (dialect.close) yield* rightly({ kind: "close", roundId: won.roundId, gameId: won.gameId })
+            const isTaken = dialect.expect("bet", "new").codes.includes(refused.code)
+            assert.strictEqual(yield* realOf(playerId), isTaken ? 10_500 : 11_500)
+          }))
+      }
     }
   }
-})
+)

@@ -47,7 +47,7 @@ const openVendor = Effect.gen(function*() {
 
 const codeOf = (stderr: string): string => JSON.parse(stderr).error.details.reason
 
-layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => {
+layer(live, { excludeTestServices: true })("vendor synchronisation", (it) => {
   it.effect("adds, changes and disables games, and keeps those that staff enabled or disabled", () =>
     Effect.gen(function*() {
       const { games, slug, sync, vendor } = yield* openVendor
@@ -94,7 +94,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.isAbove((yield* command("game", "list", "--provider", slug)).length, 0)
     }))
 
-  it.effect("is imported as far as its games are valid", () =>
+  it.effect("imports a catalogue without its invalid games", () =>
     Effect.gen(function*() {
       const { games, sync, vendor } = yield* openVendor
       vendor.games = [
@@ -151,7 +151,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.deepInclude(yield* sync(), { gone: ["b"] })
     }))
 
-  it.effect("that is empty, refused or unavailable changes nothing", () =>
+  it.effect("changes nothing when the catalogue is empty, refused or unavailable", () =>
     Effect.gen(function*() {
       const { slug, sync, vendor } = yield* openVendor
       vendor.games = [game("a")]
@@ -180,7 +180,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       )
     }))
 
-  it.effect("is read on schedule, and retried after a failure", () =>
+  it.effect("reads the catalogue on schedule, and retries after a failure", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const vendorTasks = yield* VendorTasks
@@ -225,7 +225,7 @@ layer(live, { excludeTestServices: true })("the catalogue of a vendor", (it) => 
       assert.strictEqual(yield* vendorTasks.runDue, 0)
     }))
 
-  it.effect("and its feed of a day are compared with the ledger", () =>
+  it.effect("compares the vendor's transactions of a day with the ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const vendorTasks = yield* VendorTasks

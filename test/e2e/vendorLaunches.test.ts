@@ -195,7 +195,7 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("t
         assert.strictEqual(yield* money, 10_000 - 1050 + 2500 - 1050)
       })))
 
-    it.effect(`at ${name} begins with the vendor's answer: before it the player is identified, and bets are to be sent again`, () =>
+    it.effect(`at ${name} begins with the vendor's answer: until then the player is identified, and bets are answered "try again"`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { bet, dialect, entered, latest, launch, money, send, vendor } = yield* openLaunches(name)
         const run = Effect.runPromiseWith(yield* Effect.context<BothServers>())

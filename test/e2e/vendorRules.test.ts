@@ -137,8 +137,8 @@ const spin = (table: Table, reference: string, amount: string, roundId = "1"): F
   roundDetails: "spin"
 })
 
-layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rules of vendors", (it) => {
-  it.effect("Pragmatic Play: a result before its bet is to be sent again, and is paid once after the bet has come", () =>
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("vendor rules", (it) => {
+  it.effect("Pragmatic Play: a result before its bet is answered \"try again\", and is paid once after the bet", () =>
     Effect.gen(function*() {
       const table = yield* newTable("pragmatic")
       const call = pragmatic(table)
@@ -188,7 +188,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(yield* call("balance", { userId: "nobody" }), { error: 2 })
     }))
 
-  it.effect("Pragmatic Play: prizes, corrections and the total of free rounds", () =>
+  it.effect("Pragmatic Play: prizes and corrections are booked once, and the total of free rounds finishes the grant without a payment", () =>
     Effect.gen(function*() {
       const table = yield* newTable("pragmatic")
       const call = pragmatic(table)
@@ -233,7 +233,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.strictEqual(yield* realOf(table.playerId), 10_050)
     }))
 
-  it.effect("Slotegrator: a refund before its bet is accepted, a second one under another id gets the same answer", () =>
+  it.effect("Slotegrator: a refund before its bet is accepted, and a second one under another id gets the same answer", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -392,7 +392,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("rul
       assert.deepInclude(currency["meta"], { api_code: "154" })
     }))
 
-  it.effect("A8R, GCP, Spribe: a session that was ended gives no right to bet, and its wins are still paid", () =>
+  it.effect("A8R, GCP, Spribe: a session that was ended allows no bets, and its wins are still paid", () =>
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const tables = [yield* newTable("a8r"), yield* newTable("gcp"), yield* newTable("spribe")] as const

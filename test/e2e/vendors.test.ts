@@ -88,7 +88,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       }))
   }
 
-  it.effect("one player plays at every vendor at the same time, with the same ids", () =>
+  it.effect("one player plays at every vendor at the same time with the same ids, and every amount is correct", () =>
     Effect.gen(function*() {
       const vendors = yield* Effect.forEach(vendorCases, (vendorCase) => openVendor(vendorCase, { opening }))
       const playerId = yield* (vendors[0] ?? assert.fail("no vendor")).newPlayer()

@@ -19,7 +19,7 @@ const pace = { callsPerSecond: 400, seconds: 1 }
 
 layer(layerBothServers, { excludeTestServices: true })("a connected vendor", (it) => {
   for (const [name, { offers: offer }] of Object.entries(protocolRows)) {
-    it.effect(`of ${name}: its games, its play and its feed of a day agree with the ledger`, () =>
+    it.effect(`${name}: its games, its play and its daily transaction feed agree with the ledger`, () =>
       Effect.scoped(Effect.gen(function*() {
         const { publicPort } = yield* BothServers
         const sql = yield* SqlClient.SqlClient

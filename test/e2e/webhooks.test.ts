@@ -288,7 +288,7 @@ layer(live, { excludeTestServices: true })("webhooks", (it) => {
       assert.notInclude(logged.join("\n"), "whsec_")
     }), 300_000)
 
-  it.effect("refuse bad addresses, unknown event types and a twenty-first endpoint", () =>
+  it.effect("refuse invalid URLs, unknown event types and a twenty-first endpoint", () =>
     Effect.gen(function*() {
       yield* made("/operators", { slug: "refused", name: "Refused", currency: "EUR" })
       const create = (url: string, more: object = {}) =>

@@ -116,7 +116,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.deepStrictEqual([email, phone], [spelt.email.toLowerCase(), "+4915123456789"])
     }))
 
-  it.effect("4.2 registration: accepted and refused values of each field", () =>
+  it.effect("4.2 registration: each field accepts its valid values and refuses the others by name", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const rows: ReadonlyArray<readonly [field: string, good: ReadonlyArray<unknown>, bad: ReadonlyArray<unknown>]> = [
@@ -172,7 +172,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       }
     }))
 
-  it.effect("4.2 registration and PATCH: of simultaneous requests for one value, one succeeds", () =>
+  it.effect("4.2 registration and PATCH: of simultaneous requests for the same unique value, exactly one succeeds", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const body = { ...registration(fresh("race_")), external_id: fresh("race-") }
@@ -229,7 +229,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       for (const more of excluded) dataOf(yield* attempt(more), 201)
     })))
 
-  it.effect("4.2 registration: a promo code is redeemed if it exists, after a crash by a job, and is stored in any case", () =>
+  it.effect("4.2 registration: an existing promo code is redeemed, by a job after a crash; any code is stored", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { applyDue } = yield* Bonuses
@@ -249,7 +249,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.strictEqual(dataOf(yield* casino.get(`/players/${good.id}/bonuses`)).length, 2)
     }))
 
-  it.effect("4.2 list: each filter finds exactly the matching players, bounds of the creation time included", () =>
+  it.effect("4.2 list: each filter finds exactly the matching players, and the bounds of the creation time are inclusive", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const first = yield* casino.register({ external_id: "one", last_name: "Stone" })

@@ -24,7 +24,7 @@ const assertField = (answer: Reply, field: string, about: unknown) => {
 }
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
-  it.effect("4.3 each type of entry of 2.4 is found by its name, in its wallet, with its sign", () =>
+  it.effect("4.3 each type of entry of 2.4 is found by its type filter, in the right wallet and with the right sign", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -115,7 +115,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
       }
     })))
 
-  it.effect("4.3 a wallet at a past moment: the balances then, unchanged by later entries; 404 to another operator", () =>
+  it.effect("4.3 a wallet at a past time has the balances of that time, whatever follows, and is 404 to another operator", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ default_amount: 1000 })
@@ -177,7 +177,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.3 wallet", (it) => {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => {
-  it.effect("4.4 payment-methods: active ones for the operator currency, with every field of 2.6", () =>
+  it.effect("4.4 payment-methods: the active ones in the operator's currency are listed, with every field of 2.6", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       yield* made("/payment-methods", {
@@ -209,7 +209,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       })
     }))
 
-  it.effect("4.4 record-deposit rules 1 to 3: credited at once, 201 then 200 for the same reference, refused for another content", () =>
+  it.effect("4.4 record-deposit rules 1 to 3: a deposit is credited at once; its reference answers 201, repeated 200, and with other content 409", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const [{ id }, { id: other }] = [yield* house.register(), yield* house.register()]
@@ -231,7 +231,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual([yield* house.balances(id), yield* house.balances(other)], [[2500, 0], [0, 0]])
     }))
 
-  it.effect("4.4 bounds of a method: minimum and maximum are accepted, one unit beyond is refused, in both directions", () =>
+  it.effect("4.4 bounds of a method: deposits and withdrawals of minimum and maximum are accepted, of one unit beyond refused", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const code = fresh("m")
@@ -267,7 +267,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     }))
 
-  it.effect("4.4 payments: newest first, by every filter, and one by its id", () =>
+  it.effect("4.4 payments: newest first, found by every filter, and one by its id", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const [{ id: one }, { id: two }] = [yield* casino.register(), yield* casino.register()]
@@ -324,7 +324,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     })))
 
-  it.effect("4.4 simultaneous requests: nothing is held twice, a reference is one payment, and one move ends a payment", () =>
+  it.effect("4.4 simultaneous requests: no money is held twice, a reference gives one payment, and a payment ends only once", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const atOnce = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
@@ -355,7 +355,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual((yield* staff("GET", `/ledger/verification?operator=${casino.slug}`)).violations, [])
     }))
 
-  it.effect("4.4 bodies: accepted and refused values of each field", () =>
+  it.effect("4.4 bodies: each field accepts its valid values and refuses the others by name", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -387,7 +387,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     }))
 
-  it.effect("4.4 request-withdrawal rule 1: above the threshold two approve, at it one is enough", () =>
+  it.effect("4.4 request-withdrawal rule 1: a withdrawal above the threshold needs two approvals, one of exactly the threshold one", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 1000 })
       const { id } = yield* casino.register()
@@ -402,7 +402,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
-  it.effect("4.5 launch rules 1 to 3: twelve hours for real play, free play in demo mode, no URL for an original", () =>
+  it.effect("4.5 launch rules 1 to 3: real play lasts twelve hours, demo mode is free play, and an original has no URL", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const original = yield* made("/games", {
@@ -479,7 +479,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.5 games", (it) => {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits, 4.9 players' endpoints", (it) => {
-  it.effect("4.6 grant body: bonus_id required, amount and note optional; promo code required", () =>
+  it.effect("4.6 grant body: bonus_id is required, amount and note are optional; a redemption requires its code", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const bonus = yield* house.newBonus({ default_amount: 70 })
@@ -502,7 +502,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       }
     }))
 
-  it.effect("4.6 a player's bonuses: newest first, by state", () =>
+  it.effect("4.6 a player's bonuses: listed newest first, and filtered by state", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const bonus = yield* house.newBonus()
@@ -552,7 +552,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       }
     }))
 
-  it.effect("4.6 promo codes: in any letter case, once per player, up to the maximum, also when redeemed at the same time", () =>
+  it.effect("4.6 promo codes: accepted in any letter case, once per player and up to the maximum, also when redeemed simultaneously", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino()
@@ -582,7 +582,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       assert.deepStrictEqual([good.length, stored], [5, [{ stored: 5, counted: 5 }]])
     }))
 
-  it.effect("4.6 DECISIONS 1: every type of bonus of the catalogue; cash has no wagering", () =>
+  it.effect("4.6 DECISIONS 1: a bonus of every type can be granted; cash is paid out at once, without wagering", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       for (const type of ["deposit_match", "no_deposit", "free_spins", "cashback", "cash"]) {
@@ -613,7 +613,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       ])
     }))
 
-  it.effect("4.7 a limits resource: every field of 2.9, the same from GET, PUT and self-exclusion", () =>
+  it.effect("4.7 a limits resource: it has every field of 2.9, and is the same from GET, PUT and self-exclusion", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -661,7 +661,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.6 bonuses, 4.7 limits
       })
     }))
 
-  it.effect("4.9 each player endpoint gives the same answer as the operator's endpoint about that player", () =>
+  it.effect("4.9 each player endpoint answers like the operator's endpoint for that player", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(300)
@@ -740,7 +740,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.11 pages and cursors"
     }
   })
 
-  it.effect("2.11 the links of pages lead through a list, and a cursor continues it whatever is added meanwhile", () =>
+  it.effect("2.11 the links of pages lead through a whole list, and a cursor continues it whatever is added meanwhile", () =>
     whileTimePasses(Effect.gen(function*() {
       const { casino, lists: all } = yield* lists
       const other = yield* openCasino()

@@ -10,7 +10,7 @@ import { dayMs, goTo, pass, whileTimePasses } from "../kit/Calendar.ts"
 const report = (casino: Casino, query: string) => casino.get(`/reports/ggr?${query}`)
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
-  it.effect("4.8 GGR: every figure of a day, without test players unless they are asked for", () =>
+  it.effect("4.8 GGR: every figure of a day is correct, and test players are left out unless requested", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const ada = yield* casino.sit(1000)
@@ -80,7 +80,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
       assert.deepStrictEqual(shown, data)
     }))
 
-  it.effect("4.8 GGR: days in UTC, the last included; a rollback counts on its own day and changes no other", () =>
+  it.effect("4.8 GGR: days are in UTC, the last one is included, and a rollback counts on its own day only", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -126,7 +126,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.8 reports", (it) => {
       assert.deepStrictEqual(shown, before)
     })))
 
-  it.effect("8 GGR report range: at most 366 days, both dates required, the first not after the last", () =>
+  it.effect("8 GGR report range: both dates are required, in order, and at most 366 days are reported", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       // 366 days, both included

@@ -26,7 +26,7 @@ const sitAtDice = Effect.fnUntraced(function*(casino: Casino, amount: number) {
 })
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 play", (it) => {
-  it.effect("4.9 play: bet and win in one step, with every documented field, and with the same entries in the ledger", () =>
+  it.effect("4.9 play: bet and win are booked in one step, with every documented field and matching ledger entries", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
@@ -67,7 +67,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [balance, 0])
     }))
 
-  it.effect("4.5 rule 4 and 7 NOT_AN_ORIGINAL 422; an unknown game 404; the fields of the body", () =>
+  it.effect("4.5 rule 4 and 7 NOT_AN_ORIGINAL 422: only originals can be played; an unknown game is 404, and invalid fields are refused", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 1000)
@@ -85,7 +85,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [1000, 0])
     }))
 
-  it.effect("2.3 a play: token, restriction, limits, bonus, funds, in the order of a bet", () =>
+  it.effect("2.3 a play: token, restriction, limits, bonus and funds are checked in the order of a bet", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* sitAtDice(house, 100)
@@ -102,7 +102,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [100, 40])
     }))
 
-  it.effect("4.9 play: once under an idempotency key, and refused when the feature originals is off", () =>
+  it.effect("4.9 play: once under an idempotency key, and refused when the feature `originals` is off", () =>
     Effect.gen(function*() {
       const turnkey = yield* openCasino({ cooperation_model: "turnkey" })
       const seat = yield* sitAtDice(turnkey, 1000)

@@ -24,10 +24,10 @@ const differing = (before: Fields, after: Fields): ReadonlyArray<string> => {
 const secretsOf = (printed: Fields): ReadonlyArray<string> =>
   [printed["secret"], printed["token"]].filter((secret) => typeof secret === "string")
 
-layer(layerScene, { excludeTestServices: true })("commands in the log", (it) => {
+layer(layerScene, { excludeTestServices: true })("commands in the audit log", (it) => {
   for (const { changes, line } of cases) {
     if (changes === undefined) continue
-    it.effect(`CONTRACT 3 ${commandOf(line)} leaves one line in the log`, () =>
+    it.effect(`CONTRACT 3 ${commandOf(line)} leaves one line in the audit log`, () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const scene = yield* Scene

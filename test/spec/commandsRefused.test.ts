@@ -34,7 +34,7 @@ const changingNothing = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 layer(layerScene, { excludeTestServices: true })("commands that are refused", (it) => {
   for (const [noun, ours] of byNoun) {
-    it.effect(`CONTRACT 3 an unknown id or an invalid value: the error envelope, exit 1: ${noun}`, () =>
+    it.effect(`CONTRACT 3 an unknown id or an invalid value prints the error envelope and exits with 1: ${noun}`, () =>
       Effect.gen(function*() {
         const scene = yield* Scene
         yield* changingNothing(Effect.gen(function*() {
@@ -45,7 +45,7 @@ layer(layerScene, { excludeTestServices: true })("commands that are refused", (i
       }))
   }
 
-  it.effect("CONTRACT 3 unknown, superfluous or missing arguments: the usage, exit 2", () =>
+  it.effect("CONTRACT 3 unknown, superfluous or missing arguments print the usage and exit with 2", () =>
     Effect.gen(function*() {
       const scene = yield* Scene
       const nouns = [...byNoun.keys()]
@@ -67,7 +67,7 @@ layer(layerScene, { excludeTestServices: true })("commands that are refused", (i
       }))
     }))
 
-  it.effect("CONTRACT 3 without a service: a line that says what to do, exit 1", () =>
+  it.effect("CONTRACT 3 without a service a command says what to do and exits with 1", () =>
     Effect.gen(function*() {
       const scene = yield* Scene
       for (const { line } of cases) {
@@ -88,7 +88,7 @@ const halves = [[...byNoun].filter((_, index) => index % 2 === 0), [...byNoun].f
 for (const nouns of halves) {
   layer(layerScene, { excludeTestServices: true })("commands without permission", (it) => {
     for (const [noun, ours] of nouns) {
-      it.effect(`CONTRACT 3 a role without permission, no token, an unknown token and a lost one: the envelope, exit 1: ${noun}`, () =>
+      it.effect(`CONTRACT 3 a role without permission, or a token that is missing, unknown or disabled, prints the envelope and exits with 1: ${noun}`, () =>
         Effect.gen(function*() {
           const scene = yield* Scene
           yield* changingNothing(Effect.gen(function*() {

@@ -70,7 +70,7 @@ const endpoints = (() => {
 })()
 
 describe("the cases of the command line", () => {
-  it("CONTRACT 3 every command has a case that works and cases that are refused, and every endpoint has a command", () => {
+  it("CONTRACT 3 every command has a successful case and refused cases, and every endpoint has a command", () => {
     const tried = cases.map(({ line }) => commandOf(line))
     assert.isAbove(offered.length, 50)
     assert.sameMembers(tried, [...offered])
@@ -91,7 +91,7 @@ layer(layerScene, { excludeTestServices: true })("commands that work", (it) => {
       })))
   }
 
-  it.effect("CONTRACT 3 a terminal gets a table, and JSON when it asks for it", () =>
+  it.effect("CONTRACT 3 a terminal gets a table, or JSON on request", () =>
     Effect.gen(function*() {
       const scene = yield* Scene
       for (const { changes, line } of cases) {

@@ -9,8 +9,8 @@ import { browserCall, signedCall } from "../kit/HttpCalls.ts"
 // commit, in a registration's transaction, or by the pipeline; and whether or not old ones have been deleted. Method: stored replies are
 // backdated in the database, so that no job has run; before and after, another request under the same key.
 
-layer(layerPublicApi)("SPEC 8 the window of 24 hours", (it) => {
-  it.effect("8 idempotency: the window of 24 hours ends for every kind of request", () =>
+layer(layerPublicApi)("SPEC 8 idempotency window", (it) => {
+  it.effect("8 idempotency: the window of 24 hours ends for every kind of keyed request", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { caller, key, operator, slots: game } = yield* openCasinoInRows("window")

@@ -31,7 +31,7 @@ const seatAgain = Effect.fnUntraced(function*(casino: Casino, seat: Effect.Succe
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits at their edges", (it) => {
   for (const limit of ["max_single_bet", "casino_max_single_bet"]) {
-    it.effect(`2.9 ${limit}: a bet of exactly the limit, and not of one unit more`, () =>
+    it.effect(`2.9 ${limit}: a bet of exactly the limit is accepted, and one unit more is refused`, () =>
       Effect.gen(function*() {
         const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
@@ -52,7 +52,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
     ["max_monthly_loss", month]
   ]
   for (const [limit, end] of windows) {
-    it.effect(`2.9 ${limit}: up to exactly the limit, until its window ends`, () =>
+    it.effect(`2.9 ${limit}: bets are accepted up to exactly the limit until its window ends`, () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* SharedCasino
         const seat = yield* casino.sit(5000)
@@ -70,7 +70,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       })))
   }
 
-  it.effect("2.9 max_single_deposit: a deposit of exactly the limit, and not of one unit more", () =>
+  it.effect("2.9 max_single_deposit: a deposit of exactly the limit is accepted, and one unit more is refused", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -87,7 +87,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
     ["max_yearly_deposit", year]
   ]
   for (const [limit, end] of deposits) {
-    it.effect(`2.9 ${limit}: up to exactly the limit, until its window ends; nothing reduces the used amount`, () =>
+    it.effect(`2.9 ${limit}: deposits are accepted up to exactly the limit until its window ends; nothing reduces the used amount`, () =>
       whileTimePasses(Effect.gen(function*() {
         const casino = yield* SharedCasino
         const { id } = yield* casino.register()
@@ -108,7 +108,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       })))
   }
 
-  it.effect("2.9 max_balance: a deposit up to exactly the limit; wins, refunds and conversions may exceed it", () =>
+  it.effect("2.9 max_balance: deposits are accepted up to exactly the limit; wins, refunds and cash bonuses may exceed it", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(400)
@@ -127,7 +127,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assertLimit(yield* casino.deposit(seat.id, 1), "max_balance", 1000, 3450, null)
     }))
 
-  it.effect("2.9 max_session_minutes: from the first session on, to the millisecond, until a break of 15 minutes", () =>
+  it.effect("2.9 max_session_minutes: counts from the first launch, to the millisecond, until a break of 15 minutes", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)
@@ -155,7 +155,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assertRefused(yield* casino.launch(seat.id), 422, "LIMIT_EXCEEDED")
     })))
 
-  it.effect("2.9 each limit takes 0 to 2^53-1, the session 5 to 1440, all of them null, and nothing else", () =>
+  it.effect("2.9 each limit takes null or 0 to 2^53-1, the session limit null or 5 to 1440, and nothing else", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -182,7 +182,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assertLimit(yield* casino.deposit(seat.id, 1), "max_single_deposit", 0, 0, null)
     }))
 
-  it.effect("2.9 all sixteen at once: the first one in the list that refuses is reported, and one PUT sets them all", () =>
+  it.effect("2.9 all sixteen at once: one PUT sets them all, and of those that refuse the first in the list is reported", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)
@@ -196,7 +196,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assert.strictEqual((yield* seat.bet(100)).details["limit"], "max_daily_bet")
     }))
 
-  it.effect("4 bet limits count gross stakes, loss limits net real money; wins restore losses, rollbacks both; a raise waits", () =>
+  it.effect("4 bet limits count gross stakes, loss limits net real money; wins reduce losses, rollbacks both; a raise waits", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ cooling_off_hours: 1 })
       const seat = yield* casino.sit(1000)

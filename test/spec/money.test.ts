@@ -49,7 +49,7 @@ const withBonus = Effect.fnUntraced(function*(casino: Casino, real: number, bonu
 })
 
 layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus rules", (it) => {
-  it.effect("4 a bonus from grant to conversion: funding, shares of wins, rollback, contribution, max_bet, wagering and the cap", () =>
+  it.effect("4 a bonus from grant to conversion follows every rule: stakes, wins, rollback, contribution, max_bet, wagering and cap", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const terms = { wagering_multiplier: 2, max_bet: 300, max_conversion_multiplier: 1 }
@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* house.balances(capped.id), [200, 0])
     }))
 
-  it.effect("4 a bonus that ends otherwise: no stake at 0 %, a win credited and forfeited, lost with its last round", () =>
+  it.effect("4 a bonus that ends otherwise: is not staked at 0 % contribution, forfeits wins once cancelled, is lost with its last round", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const none = yield* withBonus(house, 100, 500, { contributions: { [house.slots.id]: 0 } })
@@ -117,7 +117,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepInclude(yield* lastBonus(house, lost.id), { state: "finished", result: "lost", forfeited_amount: 0 })
     }))
 
-  it.effect("4 withdrawal while a bonus runs: forfeits it unless the operator says otherwise", () =>
+  it.effect("4 withdrawal while a bonus runs: the bonus is forfeited unless the operator's settings keep it", () =>
     Effect.gen(function*() {
       for (const forfeit of [undefined, true, false]) {
         const settings = forfeit === undefined ? {} : { forfeit_bonus_on_withdrawal: forfeit }
@@ -140,7 +140,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       }
     }))
 
-  it.effect("4 negative balance: only by rollback of a win, chargeback or correction_down; bets and withdrawals wait", () =>
+  it.effect("4 negative balance: a win's rollback, a chargeback or a correction may cause it; bets and withdrawals are then refused", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const assertOwing = Effect.fnUntraced(function*(
@@ -180,7 +180,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.strictEqual(refused.status, 422)
     }))
 
-  it.effect("4 unverified_withdrawal_allowance: threshold minus what was asked for, not below 0; null when verified or none", () =>
+  it.effect("4 unverified_withdrawal_allowance: the threshold minus requested withdrawals, at least 0; null if verified or no threshold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ kyc_withdrawal_threshold: 500 })
       const { id } = yield* casino.register()
@@ -297,7 +297,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepInclude(yield* lastBonus(house, seat.id), { result: "expired", forfeited_amount: 400 })
     })))
 
-  it.effect("CONTRACT 2 wallet_seq rises by one with every action that moves money, whoever acts, and with no other", () =>
+  it.effect("CONTRACT 2 wallet_seq rises by one with every action that moves money, whoever takes it, and with no other action", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)

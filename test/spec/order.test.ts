@@ -33,7 +33,7 @@ import { hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 const me = "/api/v1/operator/me"
 const players = "/api/v1/operator/players"
 
-layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of checks of a request", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of request checks", (it) => {
   it.effect("2.2 a path or a method that does not exist is refused before missing credentials", () =>
     Effect.gen(function*() {
       assertRefused(yield* plainCall("/api/v1/operator/nothing", { method: "POST", raw: "{" }), 404, "NOT_FOUND")
@@ -43,7 +43,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       assertRefused(yield* plainCall(players), 401, "MISSING_CREDENTIALS")
     }))
 
-  it.effect("2.2 credentials: missing, unknown, inactive, clock, nonce, signature, in this order", () =>
+  it.effect("2.2 credentials: missing, unknown and inactive ones, clock, nonce and signature are refused in this order", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { signer } = casino
@@ -77,7 +77,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       assertRefused(yield* plainCall(me, signed), 401, "REPLAYED_REQUEST")
     }))
 
-  it.effect("2.2 replay, address, rate, scope, feature, key, in this order", () =>
+  it.effect("2.2 replay, address, rate, scope, feature and idempotency key are checked in this order", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const credentials = yield* Credentials
@@ -107,7 +107,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
       assertRefused(yield* signedCall(scoped.signer, path, request), 422, "INVALID_IDEMPOTENCY_KEY")
     }))
 
-  it.effect("2.2 an idempotency key is checked before the path's resource, that before the body, the body before the rules", () =>
+  it.effect("2.2 an idempotency key is checked before the path's resource, the resource before the body, the body before the rules", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -141,10 +141,10 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.2 order of check
     }))
 })
 
-layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of checks of money", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of payment, play and staff checks", (it) => {
   const restrict = (id: number, restrictions: Fields) => staff("PATCH", `/players/${id}/restrictions`, restrictions)
 
-  it.effect("2.3 a deposit: reference, status, restriction, exclusion, method, bounds, limits", () =>
+  it.effect("2.3 a deposit: reference, status, restriction, exclusion, method, bounds and limits are checked in this order", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       yield* made("/payment-methods", { operator: casino.slug, code: "card", min_deposit: 10, max_deposit: 5000 })
@@ -174,7 +174,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assertRefused(yield* casino.withdraw(id, 700, known), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a withdrawal: reference, status, restriction, method, bounds, KYC, funds; an exclusion is no reason", () =>
+  it.effect("2.3 a withdrawal: reference, status, restriction, method, bounds, KYC and funds are checked in this order, exclusions are not", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ kyc_withdrawal_threshold: 300 })
       yield* made("/payment-methods", { operator: casino.slug, code: "card", min_withdrawal: 10, max_withdrawal: 5000 })
@@ -196,7 +196,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assertRefused(yield* casino.withdraw(id, 51, known), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a bet: transaction id, status, restriction, exclusion, limits, bonus, funds", () =>
+  it.effect("2.3 a bet: transaction id, status, restriction, exclusion, limits, bonus and funds are checked in this order", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)
@@ -221,7 +221,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assertRefused(yield* seat.bet(11, { transaction_id: "known" }), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a launch: status, restriction, exclusion, session limit; a demo launch checks none of them", () =>
+  it.effect("2.3 a launch: status, restriction, exclusion and session limit are checked in this order, for a demo launch none of them", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)
@@ -239,7 +239,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of check
       assert.strictEqual(outcomeOf(yield* casino.launch(seat.id, { mode: "demo" })), 200)
     })))
 
-  it.effect("2.3 a staff request: token, role, resource, body", () =>
+  it.effect("2.3 a staff request: token, role, resource and body are checked in this order", () =>
     Effect.gen(function*() {
       const support = yield* made("/staff", { name: fresh("support"), role: "support" })
       const path = "/backoffice/v1/players/999999999/corrections"

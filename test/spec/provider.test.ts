@@ -78,7 +78,7 @@ const closeOf = ({ id, ref }: Seat, more: Fields = {}) => ({
 layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet", (it) => {
   const settle = (casino: Casino, path: string, body: Fields) => Effect.map(casino.callWallet(path, body), dataOf)
 
-  it.effect("CONTRACT 2 authenticate: the session's player under the provider's own reference, and the session's expiry", () =>
+  it.effect("CONTRACT 2 authenticate: returns the session's player under the provider's own reference, and the session's expiry", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const seat = yield* house.sit(1234)
@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.notStrictEqual((yield* settle(rival, "authenticate", { session_token: elsewhere })).player_ref, seat.ref)
     }))
 
-  it.effect("CONTRACT 2 balance: by session or by player reference, only of the provider's own players", () =>
+  it.effect("CONTRACT 2 balance: is returned by session or by player reference, only to the player's own provider", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const { ref: player_ref, token: session_token } = yield* house.sit(500)
@@ -114,7 +114,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assertRefused(yield* rival.callWallet("balance", { player_ref }), 404, "NOT_FOUND")
     }))
 
-  it.effect("CONTRACT 2 bet, win and rollback: every field of the answer, the ledger entries and each message's status", () =>
+  it.effect("CONTRACT 2 bet, win and rollback: every answer field, the ledger entries and the message's status are correct", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -155,7 +155,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       for (const [end, fate] of Object.entries(fates)) assert.strictEqual(yield* statusOf(house, id + end), fate)
     }))
 
-  it.effect("CONTRACT 2 win of 0: no entry, the same wallet_seq, and its bet can still be rolled back", () =>
+  it.effect("CONTRACT 2 win of 0: makes no entry, keeps wallet_seq, and its bet can still be rolled back", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -174,7 +174,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(back, { status: "processed", balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 a known message: replayed with the current balance, also after session, account, game or round ended", () =>
+  it.effect("CONTRACT 2 a known message is replayed with the current balance, also after its session, account, game or round has ended", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)
@@ -208,7 +208,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       yield* replay
     })))
 
-  it.effect("CONTRACT 2 a known id with other content: DUPLICATE_TRANSACTION, and nothing is booked", () =>
+  it.effect("CONTRACT 2 a known id with other content is refused with DUPLICATE_TRANSACTION, and nothing is booked", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const [seat, someone] = [yield* house.sit(1000), yield* house.sit(1000)]
@@ -253,7 +253,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(yield* statusOf(rival, w), "unknown")
     }))
 
-  it.effect("CONTRACT 2 a rollback before its target: ignored, and a tombstone refuses any later message of that id", () =>
+  it.effect("CONTRACT 2 a rollback before its target is ignored, and its tombstone refuses any later message with that id", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -278,7 +278,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(second.status, "ignored")
     }))
 
-  it.effect("CONTRACT 2 rollbacks: once, of a win before its bet, of a promo-win, never of a rollback", () =>
+  it.effect("CONTRACT 2 rollbacks: are made once, of a win before its bet, also of a promo-win, and never of a rollback", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -373,7 +373,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual((yield* settle(house, "bet", betOf({ ...seat, token }, `${id}x`))).status, "processed")
     })))
 
-  it.effect("CONTRACT 2 bet-win: one step, both or neither", () =>
+  it.effect("CONTRACT 2 bet-win: is one step, which books both or neither", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -399,7 +399,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(dataOf(yield* undo("s", "b")), { real_amount: 100, balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 batch: in order, all or nothing, with known actions replayed in their place", () =>
+  it.effect("CONTRACT 2 batch: is executed in order, all or nothing, with known actions replayed in their place", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -449,7 +449,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepStrictEqual(yield* house.balances(seat.id), [945, 0])
     }))
 
-  it.effect("CONTRACT 2 batch: one player's, of 1 to 100 actions", () =>
+  it.effect("CONTRACT 2 batch: takes 1 to 100 actions of one player", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const [seat, someone] = [yield* house.sit(1000), yield* house.sit(1000)]
@@ -470,7 +470,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepStrictEqual([last["wallet_seq"], last["balance"]], [101, 900])
     }))
 
-  it.effect("CONTRACT 2 promo-win: a real-money entry of the type of its kind, without session and round", () =>
+  it.effect("CONTRACT 2 promo-win: books a real-money entry of the type of its kind, and needs no session or round", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(0)
@@ -512,7 +512,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assertRefused(back, 409, "BET_ALREADY_SETTLED")
     }))
 
-  it.effect("CONTRACT 2 a free bet with an amount is refused, once its id is known to be new, in every call that bets", () =>
+  it.effect("CONTRACT 2 a free bet with an amount is refused in every call that bets, unless its id is known", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -539,7 +539,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(again, { status: "replayed", real_amount: -100, balance: 900 })
     }))
 
-  it.effect("CONTRACT 2 game, player and currency must be the provider's and the player's own", () =>
+  it.effect("CONTRACT 2 game, player and currency must be those of the provider and the player", () =>
     Effect.gen(function*() {
       const [house, rival] = [yield* SharedCasino, yield* openCasino()]
       const own = yield* openCasino()

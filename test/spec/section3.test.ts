@@ -11,7 +11,7 @@ import { dayMs, goTo, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 // listed in coverage.test.ts.
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transitions", (it) => {
-  it.effect("3.1 PUT status goes from each of the three statuses to each, and needs players:write", () =>
+  it.effect("3.1 PUT status goes from each of the three statuses to each of them, and needs players:write", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id } = yield* casino.register()
@@ -141,7 +141,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       }
     }))
 
-  it.effect("3.1 to 3.6 each change of a player is seen in updated_at", () =>
+  it.effect("3.1 to 3.6 each change of a player advances updated_at", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { id, updated_at } = yield* casino.register()

@@ -60,7 +60,7 @@ const features: { readonly [scope: string]: string } = {
 }
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it) => {
-  it.effect("5.1 the string to sign: method, URI as sent, timestamp, body bytes, and the nonce only when it is sent", () =>
+  it.effect("5.1 the string to sign: consists of method, URI as sent, timestamp, body bytes, and the nonce only when it is sent", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const timestamp = String(yield* unixSeconds)
@@ -131,7 +131,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       assertRefused(yield* operatorWith(rotated).get("/me"), 401, "API_KEY_INACTIVE")
     }))
 
-  it.effect("5.3 each endpoint asks for its scope: with it alone the call comes through, with all others it does not", () =>
+  it.effect("5.3 each endpoint requires its scope: a key with that scope alone is accepted, a key with all others is refused", () =>
     Effect.gen(function*() {
       const { slug } = yield* SharedCasino
       const all = Object.keys(features)
@@ -160,7 +160,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 5 authentication", (it)
       )
     }))
 
-  it.effect("5.3 and DECISIONS 1: each feature that is off closes its endpoints of a turnkey operator, and no others", () =>
+  it.effect("5.3 and DECISIONS 1: each disabled feature closes its endpoints to a turnkey operator, and no others", () =>
     Effect.gen(function*() {
       const turnkey = yield* openCasino({ cooperation_model: "turnkey" })
       const featureOf = (path: string, scope: string) =>

@@ -29,7 +29,7 @@ const assertField = (answer: Reply, field: string) => {
 }
 
 layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges", (it) => {
-  it.effect("8 signed timestamp: 300 seconds on either side, not 301", () =>
+  it.effect("8 signed timestamp: 300 seconds on either side are accepted, 301 are not", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const now = yield* unixSeconds
@@ -39,7 +39,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       for (const offset of [-301, 301]) assertRefused(yield* at(now + offset), 401, "TIMESTAMP_OUT_OF_RANGE")
     }))
 
-  it.effect("8 nonce: 128 characters, not 129", () =>
+  it.effect("8 nonce: 128 characters are accepted, 129 are not", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const timestamp = yield* unixSeconds
@@ -97,7 +97,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       }
     }))
 
-  it.effect("8 idempotency: a key of 255 characters, not 256; a replay for 24 hours, and not a millisecond longer", () =>
+  it.effect("8 idempotency: a key of 255 characters is accepted, of 256 not, and is replayed for 24 hours to the millisecond", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -128,7 +128,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assert.notStrictEqual(anew.data.token, first.data.token)
     })))
 
-  it.effect("8 rate: 600 a minute by default, another value per key, the headers on every answer, errors too", () =>
+  it.effect("8 rate: 600 requests a minute by default or the key's own limit, with headers on every answer, errors too", () =>
     whileTimePasses(Effect.gen(function*() {
       const { slug } = yield* SharedCasino
       const usual = operatorWith(yield* made("/keys", { operator: slug }))
@@ -159,7 +159,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assert.deepStrictEqual(standing(yield* three.get("/me")), [200, "3", "2", undefined])
     })))
 
-  it.effect("8 page size: per_page 1 to 100, 25 by default; page from 1", () =>
+  it.effect("8 page size: per_page is 1 to 100, 25 by default; page begins at 1", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const players = yield* Effect.forEach(Array.from({ length: 26 }), () => casino.register(), { concurrency: 4 })
@@ -190,7 +190,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assert.strictEqual((yield* casino.get("/players?per_page=1&page=26")).data.length, 1)
     }))
 
-  it.effect("8 session token: 1 to 720 minutes, 30 by default, and not a millisecond longer", () =>
+  it.effect("8 session token: lasts 1 to 720 minutes, 30 by default, and not a millisecond longer", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -219,7 +219,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       }
     })))
 
-  it.effect("8 real-mode wallet session: 12 hours, and not a millisecond longer", () =>
+  it.effect("8 real-mode wallet session: lasts 12 hours, and not a millisecond longer", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()
@@ -235,7 +235,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       dataOf(yield* play.win(transaction_id, 5))
     })))
 
-  it.effect("8 cooling-off: the operator's hours, reported as cooling_off_hours", () =>
+  it.effect("8 cooling-off: lasts the operator's hours, reported as cooling_off_hours", () =>
     Effect.gen(function*() {
       for (const cooling_off_hours of [0, 1, 168]) {
         const casino = yield* openCasino({ cooling_off_hours })
@@ -249,7 +249,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       }
     }))
 
-  it.effect("8 time-out: up to 30 days; self-exclusion: at least 3 months; nothing between unless it is a self_closure", () =>
+  it.effect("8 time-out: up to 30 days; self-exclusion: at least 3 months; between them only a self_closure is accepted", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const month = "2026-12-20T12:00:00.000Z"
@@ -304,7 +304,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       assert.isNull(dataOf(yield* house.get(`/players/${id}`)).self_exclusion)
     }))
 
-  it.effect("8 deposits and withdrawals are idempotent on external_reference for longer than any key", () =>
+  it.effect("8 deposits and withdrawals are idempotent on external_reference for longer than on any idempotency key", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()

@@ -236,7 +236,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       }
     }))
 
-  it.effect("1 ids and names in a query or a body find only the operator's own data", () =>
+  it.effect("1 ids and names in a query or body match only the operator's own data", () =>
     Effect.gen(function*() {
       const mine = yield* openCasino()
       const rival = yield* openCasino()
@@ -306,7 +306,7 @@ layer(live, { excludeTestServices: true })("SPEC 1 data isolation", (it) => {
       }
     }))
 
-  it.effect("1 a provider sees its own transactions, players and games", () =>
+  it.effect("1 a provider sees only its own transactions, players and games", () =>
     Effect.gen(function*() {
       const mine = yield* openCasino()
       const rival = yield* openCasino()

@@ -147,7 +147,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
   ] as const
 
   for (const [index, [what, happens, reading, launching, another]] of rows.entries()) {
-    it.effect(`5.4 a token after: ${what}: reading ${reading}, launch ${launching}, another token ${another}`, () =>
+    it.effect(`5.4 a token after: ${what}: a read answers ${reading}, a launch ${launching}, a request for a token ${another}`, () =>
       Effect.gen(function*() {
         yield* TestClock.setTime(Date.parse(noon))
         const { caller, key, operator, slots: game } = yield* openCasinoInRows(`row-${index}`)
@@ -253,7 +253,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       assertRefused(yield* signedCall(key, "/api/v1/player/me"), 401, "INVALID_PLAYER_TOKEN")
     }))
 
-  it.effect("2.1 last_login_at: set by the issue of a token, to the minute, and by nothing else", () =>
+  it.effect("2.1 last_login_at: is set to the minute when a token is issued, and by nothing else", () =>
     Effect.gen(function*() {
       const { caller, key, slots: game } = yield* openCasinoInRows("logins")
       const player = yield* registered(caller, "ada")
@@ -302,7 +302,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       dataOf(yield* browserCall(token, "/me"))
     }))
 
-  it.effect("4.9 the player endpoints: paths and links of their own, the body of a launch, the features of the operator", () =>
+  it.effect("4.9 the player endpoints: have their own paths and links, validate the launch body, and follow the operator's features", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { caller, operator, playOf, slots: game } = yield* openCasinoInRows("front")
