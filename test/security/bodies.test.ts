@@ -51,7 +51,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("request bodies", (it) => {
       assert.strictEqual(good.status, 200, good.text)
     }))
 
-  it.effect("of operators and providers have their values and actions counted before they are decoded", () =>
+  it.effect("of operators and providers are refused for too many values or actions before they are decoded", () =>
     Effect.gen(function*() {
       const { operator, playerId, studio } = yield* startScene("counted")
       const limits = (names: number) =>
@@ -72,7 +72,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("request bodies", (it) => {
       assert.deepStrictEqual(batch.details, { actions: ["must hold 1 to 100 actions"], retry: "never" })
     }))
 
-  it.effect("that are refused take a bounded number of rows in the table of idempotency keys", () =>
+  it.effect("that are refused store a limited number of rows in the table of idempotency keys", () =>
     Effect.gen(function*() {
       const { play, playerId } = yield* startScene("stored")
       const keyed = (key: number) => play({ stake: 1, params: invented(300) }, { "idempotency-key": `key-${key}` })
@@ -118,7 +118,7 @@ describe("limits of a JSON body", () => {
     assert.isDefined(refuseOverfull(nested(32)))
   })
 
-  it("a list's limit compares its length without looking at the elements", () => {
+  it("a list that is too long is refused by its length, without decoding its elements", () => {
     const list = { field: "actions", maximum: 2, message: "must hold 1 to 2 actions" }
     assert.isUndefined(refuseLongList({ actions: [1, 2] }, list))
     assert.deepStrictEqual(refuseLongList({ actions: [1, 2, 3] }, list)?.details, { actions: [list.message] })
@@ -127,7 +127,7 @@ describe("limits of a JSON body", () => {
 })
 
 describe("stored refusals", () => {
-  it("have a budget of bytes per scope and minute", () => {
+  it("are limited to a number of bytes per scope and minute", () => {
     const { take } = makeRefusalBudget()
     assert.isTrue(take("a", 60, 100, 0))
     assert.isFalse(take("a", 60, 100, 59_999))

@@ -249,7 +249,7 @@ layer(live)("the hash chain", (it) => {
 // Goal: no commit leaves the chain broken, however it ends. Method: commits that are rejected together and divided, a next link that
 // is taken already, and two journals on one database. An outcome that stays unknown: test/store/StoreFailures.test.ts.
 layer(live)("the hash chain of a journal", (it) => {
-  it.effect("stays valid when commits are split or their link is taken, and when two writers commit to one database", () =>
+  it.effect("stays valid when a batch is split, a link number is already taken, or two writers commit to one database", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const chain = yield* Chain
@@ -585,7 +585,7 @@ layer(live, { excludeTestServices: true })("a hash chain whose last links were d
       assert.deepStrictEqual(yield* unknowing.look, [])
     }))
 
-  it.effect("leaves a staff account that no audit line records detected on its own", () =>
+  it.effect("does not hide staff accounts without an audit line", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const unrecorded = Effect.map(

@@ -23,8 +23,8 @@ const start = (masterKeyLost: boolean) =>
 
 // Goal: removing the stored key does not disable the check of the links' tags. Method: starts of the service before and after
 // its removal, and after the master key was declared lost.
-layer(TestDatabase.layer, { excludeTestServices: true })("the key of the hash chain", (it) => {
-  it.effect("is derived again after its row was deleted; with the master key lost a new chain begins", () =>
+layer(TestDatabase.layer, { excludeTestServices: true })("the hash chain's key", (it) => {
+  it.effect("is derived again after its row was deleted; when the master key is lost, a new chain begins", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const remove = sql`DELETE FROM kept_secrets WHERE name = 'ledger-chain'`

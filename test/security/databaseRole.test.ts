@@ -31,7 +31,7 @@ const attacks: ReadonlyArray<readonly [name: string, statement: string]> = [
 ]
 
 layer(TestDatabase.layer, { excludeTestServices: true })("the service's database role", (it) => {
-  it.effect.each(attacks)("is refused where it %s", ([, statement]) =>
+  it.effect.each(attacks)("is refused when it %s", ([, statement]) =>
     Effect.gen(function*() {
       const { url } = yield* TestDatabase
       const statements = statement.split("; ")

@@ -90,7 +90,7 @@ const verified = (casino: Casino) =>
   Effect.map(staff("GET", `/ledger/verification?operator=${casino.slug}`), ({ violations }) => violations)
 
 layer(layerCasinos, { excludeTestServices: true })("four-eyes rule", (it) => {
-  it.effect("one person cannot correct a balance and pay it out, also not in parts at the threshold", () =>
+  it.effect("one person cannot correct a balance and pay it out, not even in parts at the threshold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -342,7 +342,7 @@ layer(layerCasinos, { excludeTestServices: true })("four-eyes rule", (it) => {
       assert.strictEqual(yield* opens(renewed), 200)
     }))
 
-  it.effect("cash bonuses count with corrections: one person cannot turn them into withdrawable money above the threshold", () =>
+  it.effect("cash bonuses count like corrections: one person cannot create withdrawable money above the threshold with them", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()
@@ -534,7 +534,7 @@ layer(layerCasinos, { excludeTestServices: true })("four-eyes rule", (it) => {
       assert.strictEqual(yield* approves(again, yield* asked()), "posted")
     }))
 
-  it.effect("one person cannot pay out after midnight what this person credited by a correction before", () =>
+  it.effect("one person cannot pay out after midnight an amount that the same person credited by a correction before midnight", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 10_000 })
       const { id: player } = yield* casino.register()

@@ -42,7 +42,7 @@ layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("H
 
   // the port of all nodes is none of a node
   it.effect.skipIf(nodesOfRun > 1)(
-    "of the back office come under its own host names only, its metrics to local callers or staff only",
+    "of the back office are given under its own host names only, and its metrics to local callers and staff only",
     Effect.fnUntraced(function*() {
       const { backofficePort: port } = yield* BothServers
       const authorization = `Bearer ${bootstrapToken}`

@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       dataOf(yield* casino.withdraw(id, 100), 201)
     }))
 
-  it.effect("is also reached by the sum of a day's smaller credits, again after the alert is closed", () =>
+  it.effect("is also recognised in the sum of a day's smaller credits, and again after the alert is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const { id, promo } = yield* casino.seated
@@ -90,7 +90,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       assert.strictEqual((yield* alertsOf).length, 2)
     }))
 
-  it.effect("holds withdrawals as a win, a bet-win or a batch; a replay raises no second alert", () =>
+  it.effect("holds withdrawals whether it is a win, a bet-win or part of a batch; a replay raises no second alert", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const alertsOf = (id: number) =>
@@ -139,7 +139,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
     }))
 
-  it.effect("has a minimum for its threshold: a lower one is refused", () =>
+  it.effect("cannot be configured with a threshold below the minimum", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const configure = (terms: { readonly [field: string]: unknown }) =>

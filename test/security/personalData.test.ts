@@ -60,7 +60,7 @@ const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()))
 // Goal: no table holds a personal number, a document, or account details of a payment in clear; and every feature that needs them still
 // works. Method: planted values through the service, then a search of the whole database.
 layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
-  it.effect("is in clear in no table, is decrypted where it is shown, and still matches excluded identities", () =>
+  it.effect("is in clear text in no table, is decrypted where it is shown, and still matches excluded identities", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players

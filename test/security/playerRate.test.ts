@@ -10,7 +10,7 @@ import { callerOf, exchange, makeAgent, portOf } from "../kit/HttpCalls.ts"
 // while the clock stands still.
 
 layer(layerPublicApi, { timeout: "60 seconds" })("one player", (it) => {
-  it.effect("has a fifth of the key's rate limit", () =>
+  it.effect("may use at most a fifth of its API key's rate limit", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual([1, 30, 31, 150, 600, 601].map(playerShare), [1, 30, 30, 30, 120, 121])
       const port = yield* portOf

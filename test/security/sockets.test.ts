@@ -56,7 +56,7 @@ layer(layerEdgeServer())("a request with an Upgrade header", (it) => {
 // in a busy service.
 layer(layerEdgeServer())("a burst of connections", (it) => {
   it.effect.skipIf(process.platform !== "linux")(
-    "waits to be accepted, loses none, and is accepted in a few turns",
+    "is accepted within a few turns of the event loop, without losing one",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf

@@ -14,7 +14,7 @@ import { Calendar, pass } from "../kit/Calendar.ts"
 
 // what a process remembers for an hour is of a node: on several, each would leave its line
 layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestServices: true })(
-  "reads of personal data by staff",
+  "staff reads of personal data",
   (it) => {
     it.effect("leave a line in the audit log, one an hour for the same subject", () =>
       Effect.gen(function*() {

@@ -18,7 +18,7 @@ import { parseMetrics } from "../kit/Metrics.ts"
 layer(layerBothServers, { excludeTestServices: true, timeout: "60 seconds" })("wrong staff tokens", (it) => {
   // each node counts the strangers that come to it
   it.effect.skipIf(nodesOfRun > 1)(
-    "get their address rate-limited, are counted and logged; a token that has worked before is still accepted",
+    "are counted, logged and rate-limited by address; a token that has worked before is still accepted",
     Effect.fnUntraced(function*() {
       const { backofficePort, logged } = yield* BothServers
       const listStaff = (token: string) =>

@@ -24,9 +24,9 @@ const Remembering = Logger.layer([
 ])
 
 layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
-  "strangers",
+  "unauthenticated requests",
   (it) => {
-    it.effect("of one address are refused beyond an allowance, and signed requests from that address are not", () =>
+    it.effect("from one address are refused beyond an allowance, and signed requests from that address are not", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const operator = yield* addOperator("flooded")
@@ -55,7 +55,7 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
         assert.strictEqual((yield* send(port, "/health/live")).status, 200)
       }))
 
-    it.effect("leave a throttled log line with key, address and the number of further failures", () =>
+    it.effect("leave a rate-limited log line with key, address and the number of further failures", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const provider = yield* addProvider("imitated")
@@ -75,7 +75,7 @@ layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
         ])
       }))
 
-    it.effect("share a budget of bytes for large request bodies, whatever key they name", () =>
+    it.effect("share a limit of bytes for large bodies, whatever key they name", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const operator = yield* addOperator("imitated")
@@ -208,7 +208,7 @@ describe("the allowance for unauthenticated requests", () => {
       assert.isUndefined(from("192.0.2.9"))
     }))
 
-  it.effect("gives reserved bytes of slow bodies to new ones after a second", () =>
+  it.effect("gives the bytes reserved for slow bodies to new ones after a second", () =>
     Effect.gen(function*() {
       const { reserve } = yield* counted([])
       let cut = 0
