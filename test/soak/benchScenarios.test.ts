@@ -73,7 +73,7 @@ const maxForeignLoad = 100
 const time = { rounds: 1, seconds: 0.3, warmUpSeconds: 0, maxForeignLoad }
 
 describe("benchmark scenarios", () => {
-  it("cold start, growth, reports and verification on one stored casino", async () => {
+  it("cold start, growth, reports and verification run on one stored casino", async () => {
     const dataset = { players: 200, entries: 2000, folder: join(folder, "data") }
     const cold = await run(
       coldStartScenario.run({ ...dataset, bettors: 5, rounds: 1, connections: 2, seconds: 0.5, secondsAfter: 3 })
@@ -97,7 +97,7 @@ describe("benchmark scenarios", () => {
     expect(verification.result.measurements.map(({ name }) => name)).toEqual(["whole", "incremental"])
   }, 240_000)
 
-  it("overload: the offered rate is doubled", async () => {
+  it("overload doubles the offered rate", async () => {
     const { values } = await run(
       overloadScenario.run({
         players: 3,
@@ -114,7 +114,7 @@ describe("benchmark scenarios", () => {
     expect(offered).toBeGreaterThan(2 * before)
   }, 120_000)
 
-  it("recovery: the service and its PostgreSQL killed, and PostgreSQL alone", async () => {
+  it("recovery measures kills of the service with its PostgreSQL, and of PostgreSQL alone", async () => {
     const victims = ["everything", "postgres"] as const
     const { result, values } = await run(
       recoveryScenario.run({
@@ -136,7 +136,7 @@ describe("benchmark scenarios", () => {
     for (const row of [1, 3]) expect(values(row, "bets after PostgreSQL's return")).toHaveLength(1)
   }, 180_000)
 
-  it("mixed traffic, and the cost of each endpoint", async () => {
+  it("mixed traffic is compared with pure bets, and the cost of each endpoint is measured", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2 }
     const mixed = await run(
       mixedScenario.run({ ...few, generators: 1, operations: mixedOperations, cpuProfile: false })
@@ -148,7 +148,7 @@ describe("benchmark scenarios", () => {
     expect(api.values(0, "at a ceiling of 40")).toHaveLength(1)
   }, 120_000)
 
-  it("bets in several protocols at two checkouts, here of the same revision", async () => {
+  it("bets in several protocols are compared between two checkouts, here of the same revision", async () => {
     const few = { ...time, players: 4, registered: 20, connections: 2, generators: 1, ratePerSecond: 40 }
     const { result } = await run(
       protocolScenario.run({ ...few, before: project, protocols: ["hub88", "spribe"] })
@@ -160,7 +160,7 @@ describe("benchmark scenarios", () => {
     expect(result.options["before"]).toBe(result.revision)
   }, 120_000)
 
-  it("bets beside every slow operation", async () => {
+  it("bets are measured beside every slow operation", async () => {
     const scenario = neighbourScenario.run({
       players: 3,
       others: 4,
@@ -182,7 +182,7 @@ describe("benchmark scenarios", () => {
     for (const row of caseNames.keys()) expect(values(row, "× p99 calm")[0]).toBeGreaterThan(0)
   }, 180_000)
 
-  it("engine and webhooks", async () => {
+  it("engine commits and webhook deliveries are measured", async () => {
     const { result } = await run(
       engineScenario.run({ ...time, stores: ["postgres", "memory"], callers: 4, players: 1 })
     )

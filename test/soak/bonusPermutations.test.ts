@@ -604,7 +604,7 @@ const modelRows = ({ bonusIds, model, playerId }: Played) => {
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerE2eServer), Layer.provideMerge(Calendar.layer)), {
   excludeTestServices: true
 })("a round's messages about bonus money", (it) => {
-  it.effect("settle as the rules say, in any order and in every protocol", () =>
+  it.effect("are settled by the bonus rules, in any order and in every protocol", () =>
     Effect.gen(function*() {
       const agent = yield* makeAgent()
       const port = yield* portOf

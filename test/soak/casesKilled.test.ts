@@ -11,9 +11,9 @@ import { eventually } from "../kit/WebhookSink.ts"
 // Goal: 12.6: what a case decides for money is finished or untouched after a kill -9: a hold, a gate and a cap. Method: a lock of the test stops the
 // service in the middle of a decision, once before the case's commit and once between that and the player's; then it is killed and started again.
 
-layer(layerOwnDatabase, { excludeTestServices: true })("cases of a service that dies", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("cases of a service that is killed", (it) => {
   it.effect(
-    "12.6: a service killed before and after a case's commit leaves each hold, gate and cap either done or undone",
+    "12.6: killed before a case's commit, the service changes no hold, gate or cap; killed after it, it applies all of them",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -109,7 +109,7 @@ const playAll = async (page: Page) => {
 }
 
 layer(Site.layer, { excludeTestServices: true, timeout: "5 minutes" })("the example casino", (it) => {
-  it.effect("is played from registration to time-out, verifies every round, and shows calls and webhooks", () =>
+  it.effect("can be played from registration to time-out, verifies every round, and shows calls and webhooks", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* visit(1280)
       yield* Effect.promise(async () => {
@@ -174,7 +174,7 @@ layer(Site.layer, { excludeTestServices: true, timeout: "5 minutes" })("the exam
       assert.deepStrictEqual(problems, [])
     }).pipe(Effect.scoped))
 
-  it.effect("is played on a phone by keyboard alone", () =>
+  it.effect("can be played on a phone screen by keyboard alone", () =>
     Effect.gen(function*() {
       const { page, problems } = yield* visit(390)
       /** Goes on by Tab to what has a name, at most once round. */
@@ -238,7 +238,7 @@ layer(Site.layer, { excludeTestServices: true, timeout: "5 minutes" })("the exam
     }))
 
   it.effect(
-    "shows events also when the service sends no webhooks to this machine",
+    "shows events even when the service sends it no webhooks",
     () =>
       Effect.gen(function*() {
         const dataDir = yield* serverFolder

@@ -116,7 +116,7 @@ const isOfEffect = (folder: string) => (program: string) =>
 layer(Layer.merge(Consumer.layer, Running.layer), { excludeTestServices: true, timeout: "5 minutes" })(
   "the packed client",
   (it) => {
-    it.effect("compiles strictly with TypeScript 5.5 and the newest, and a type error is reported", () =>
+    it.effect("compiles in strict mode with TypeScript 5.5 and the newest version, and a type error is reported", () =>
       Effect.gen(function*() {
         const { folder, programs } = yield* Consumer
         assert.isAbove(programs.length, 5)
@@ -234,7 +234,7 @@ for await (const { id } of client.players.list()) {
         assert.deepStrictEqual(balances, [0, "INVALID_PLAYER_TOKEN"])
       }).pipe(Effect.scoped))
 
-    it.effect("has no finding of publint and attw, and no dependency", () =>
+    it.effect("passes publint and attw without findings, and has no dependency", () =>
       Effect.gen(function*() {
         const { folder, tarball } = yield* Consumer
         Fs.writeFileSync(

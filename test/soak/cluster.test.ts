@@ -11,7 +11,7 @@ const seed = seedOfRun()
 
 describe("three nodes", () => {
   it.live(
-    `lose and double nothing when one is killed, leaves, freezes or is cut off, or their database dies (E2E_SEED=${seed})`,
+    `lose nothing and book nothing twice when one is killed, leaves, freezes or is cut off, or their database dies (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const outcome = yield* runNodes({
         seed,

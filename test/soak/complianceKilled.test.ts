@@ -18,7 +18,7 @@ const kills = 3
 const players = 12
 const large = 200_000
 
-layer(layerOwnDatabase, { excludeTestServices: true })("alerts of services that are killed", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("services that are killed while they raise alerts", (it) => {
   it.effect("raise each alert once, and place each hold", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -145,7 +145,7 @@ const Verification = Schema.fromJsonString(
 
 layer(layerStarted, { excludeTestServices: true, timeout: 120_000 })("the demo and the first steps", (it) => {
   it.effect.skipIf(cannotRun)(
-    "the first steps by hand and in the back office print what their page says",
+    "the first steps by hand and in the back office print what the documentation shows",
     Effect.fnUntraced(function*() {
       const between = "what follows is the back office's"
       const script = [

@@ -28,7 +28,7 @@ const run = (args: ReadonlyArray<string>, environment: { readonly [variable: str
   })
 
 it.live(
-  "pitboss doctor checks a machine before the first start, beside a service, after a backup and after the service",
+  "pitboss doctor checks a machine before the first start, beside a running service, after a backup and after the stop",
   () =>
     Effect.gen(function*() {
       const folder = yield* serverFolder

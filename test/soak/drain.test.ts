@@ -50,7 +50,7 @@ const startScene = Effect.fnUntraced(function*(name: string) {
 })
 
 layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
-  it.effect("answers requests in flight, accepts no new ones, and ends with 0", () =>
+  it.effect("lets requests in flight finish, refuses new ones, and ends the service with exit code 0", () =>
     Effect.gen(function*() {
       const { at, bet, commandsWait, deposit, port, service } = yield* startScene("patient")
       const letGo = yield* holdPlayer(at.playerId)
@@ -94,7 +94,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("SIGTERM", (it) => {
       assert.strictEqual(row?.balance, 975)
     }))
 
-  it.effect("ends in time even when the database does not answer", () =>
+  it.effect("ends the service in time even when the database does not answer", () =>
     Effect.gen(function*() {
       const { at, bet, commandsWait, deposit, service } = yield* startScene("impatient")
       const letGo = yield* holdPlayer(at.playerId)

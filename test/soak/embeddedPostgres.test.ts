@@ -40,7 +40,7 @@ const ended = (pid: number) =>
     Effect.repeat({ while: (running) => running, schedule: Schedule.spaced("20 millis") })
   )
 
-it.live("keeps data over a restart and runs with durable settings", () =>
+it.live("the embedded PostgreSQL keeps its data over a restart and runs with durable settings", () =>
   // Goal: committed data survives a restart, and the settings that make a commit durable are on.
   // Method: write, stop, start again on the same folder, read; ask the server for its settings.
   Effect.gen(function*() {
@@ -73,7 +73,7 @@ it.live("keeps data over a restart and runs with durable settings", () =>
     assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
   }))
 
-it.live("writes checkpoints often enough to recover within seconds", () =>
+it.live("the embedded PostgreSQL writes checkpoints often enough to recover within seconds", () =>
   // Goal: a crash under full load leaves a short recovery. Method: the settings that bound it, on a server with the service's own;
   // `npm run bench -- recovery` measures their effect.
   Effect.gen(function*() {
@@ -92,7 +92,7 @@ it.live("writes checkpoints often enough to recover within seconds", () =>
     ])
   }))
 
-it.live("keeps the service's environment from the server", () =>
+it.live("the embedded PostgreSQL does not get the service's environment", () =>
   // Goal: SQL cannot read the secrets of the service's environment. Method: set them, and read the server's environment
   // from outside and with SQL that runs a program.
   Effect.gen(function*() {
@@ -115,7 +115,7 @@ it.live("keeps the service's environment from the server", () =>
     assert.notInclude(JSON.stringify(lines), "planted")
   }))
 
-it.live("refuses a folder that a live service owns, and leaves that service alone", () =>
+it.live("the start refuses a folder that a running service owns, and leaves that service alone", () =>
   // Goal: two services never share a folder. Method: start on a folder in use; the first server must still answer.
   Effect.gen(function*() {
     const dataDir = yield* dataFolder
@@ -128,7 +128,7 @@ it.live("refuses a folder that a live service owns, and leaves that service alon
     assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
   }))
 
-it.live("stops the server of a killed service and takes its folder over", () =>
+it.live("the start stops the server of a killed service and takes over its folder", () =>
   // Goal: after a kill -9 the next start works and finds the data, though the old server may still run.
   // Method: a running server whose owner, by the lock file, no longer exists; start again beside it.
   Effect.gen(function*() {
@@ -146,7 +146,7 @@ it.live("stops the server of a killed service and takes its folder over", () =>
     assert.deepStrictEqual(yield* adminQuery(second.url, "SELECT n FROM kept"), [{ n: 42 }])
   }))
 
-it.live("starts a server again that dies alone, at its address and with its data, until it is told to stop", () =>
+it.live("a server that dies alone is started again at its address with its data, until it is told to stop", () =>
   // Goal: nobody has to start a service again because its PostgreSQL was killed. Method: kill it twice, each time asking at the address of the first
   // start and looking at the lock, which stays the same file; then stop, after which neither a server nor a lock is left.
   Effect.gen(function*() {
@@ -177,7 +177,7 @@ it.live("starts a server again that dies alone, at its address and with its data
     assert.isFalse(Fs.existsSync(Path.join(dataDir, "service.lock")))
   }))
 
-it.live("starts over a crashed server's pid file, even when the number now belongs to another program", () =>
+it.live("the start ignores a crashed server's pid file, even when the pid now belongs to another program", () =>
   // Goal: a stale pid file needs no manual action. Method: crash the server; then again, with a pid file that names this
   // test's own process, which runs and is not PostgreSQL.
   Effect.gen(function*() {
@@ -202,7 +202,7 @@ it.live("starts over a crashed server's pid file, even when the number now belon
     }
   }))
 
-it.live("starts over an unfinished creation", () =>
+it.live("the start replaces an unfinished creation of the data folder", () =>
   // Goal: a kill during the first start does not block the next one.
   // Method: what a killed initdb leaves where it works: some of its files, the one with the version among them.
   Effect.gen(function*() {
@@ -216,7 +216,7 @@ it.live("starts over an unfinished creation", () =>
     assert.isFalse(Fs.existsSync(unfinished))
   }))
 
-it.live("leaves a folder as it is that has files and is no whole database", () =>
+it.live("the start leaves a folder unchanged that has files but is not a complete database", () =>
   // Goal: no start removes what it has not made. Method: files of somebody else; a database without its version; one without its password.
   Effect.gen(function*() {
     for (
@@ -241,7 +241,7 @@ it.live("leaves a folder as it is that has files and is no whole database", () =
     }
   }))
 
-it.live("creates nothing in a restart, and starts when what was missing is back", () =>
+it.live("a restart creates no new database, and succeeds when the missing folder is back", () =>
   // Goal: a disk that is away for a while costs no data. Method: take away the version, the password, the database, the whole folder, and kill the server;
   // once the log says that it does not start, nothing is in their place. Bring it back, and ask at the first address.
   Effect.gen(function*() {
@@ -275,7 +275,7 @@ it.live("creates nothing in a restart, and starts when what was missing is back"
     }
   }), 120_000)
 
-it.live("works below a folder that only its owner may enter", () =>
+it.live("the embedded PostgreSQL runs in a folder whose parent only its owner may enter", () =>
   // Goal: a clone below a private home works, as root too, where PostgreSQL must run as another user.
   // Method: two private folders above the data directory.
   Effect.gen(function*() {
@@ -285,7 +285,7 @@ it.live("works below a folder that only its owner may enter", () =>
     assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
   }))
 
-it.live("does not outlive a service that is killed", () =>
+it.live("the embedded PostgreSQL does not outlive a killed service", () =>
   // Goal: kill -9 leaves no server behind (Linux; elsewhere the next start stops it), and the next start works.
   // Method: a process of its own starts the server and is killed; wait for the server to end.
   Effect.gen(function*() {
@@ -307,7 +307,7 @@ it.live("does not outlive a service that is killed", () =>
     assert.deepStrictEqual(yield* adminQuery(url, "SELECT 1 AS n"), [{ n: 1 }])
   }))
 
-it.live("says in one line why a folder cannot be used", () =>
+it.live("the start says in one line why a folder cannot be used", () =>
   // Goal: a wrong DATA_DIR gives a one-line error without a stack. Method: a file in place of the folder.
   Effect.gen(function*() {
     const file = Path.join(yield* dataFolder, "file")

@@ -119,7 +119,7 @@ layer(layerOwnDatabase, { excludeTestServices: true, timeout: 120_000 })("11.5: 
     }).pipe(Effect.scoped))
 
   it.effect(
-    "of a thousand persons do not disturb concurrent reads, and change no report",
+    "of a thousand people do not disturb concurrent reads, and change no report",
     () =>
       Effect.gen(function*() {
         const house = yield* makeHouse

@@ -123,10 +123,10 @@ const play = Effect.fnUntraced(function*(count: 1 | 2) {
   return { found, history, silentMs }
 })
 
-describe("a primary database that dies", () => {
+describe("failover to the standby database", () => {
   for (const count of [1, 2] as const) {
     it.live(
-      `takes nothing acknowledged with it, and its standby is found in ten seconds by ${
+      `loses no acknowledged call, and takes at most ten seconds for ${
         count === 1 ? "one service" : "two nodes"
       } (E2E_SEED=${seed})`,
       () =>

@@ -50,7 +50,7 @@ describe("a service under load", () => {
   ] as const
 
   it.live(
-    `loses and doubles nothing when it or its database is killed, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
+    `loses nothing and books nothing twice when it or its database is killed, hangs, is cut off or has its clock set (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const plan = { seed, cycles: kinds.length, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
       assertClean(yield* run(plan), kinds.length)
@@ -62,7 +62,7 @@ describe("a service under load", () => {
   const reason = noDisk === undefined ? "" : `: ${noDisk}`
 
   it.live.skipIf(noDisk !== undefined)(
-    `loses and doubles nothing when its disk is full${reason} (E2E_SEED=${seed})`,
+    `loses nothing and books nothing twice when its disk is full${reason} (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const kinds = ["full-disk"] as const
       const plan = { seed, cycles: 1, kinds, isShort: true, keepsFolder: false, onCycle: () => {} }
@@ -76,7 +76,7 @@ describe("a service under load", () => {
 // after the other, and each is named.
 describe("a service without faults", () => {
   it.live(
-    `has a history that fits one order, and every change to its ledger and tables is detected (E2E_SEED=${seed})`,
+    `has a linearizable history, and every change made to its ledger and tables is detected (E2E_SEED=${seed})`,
     () =>
       Effect.scoped(Effect.gen(function*() {
         const folder = yield* makeRunFolder

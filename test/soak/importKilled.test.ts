@@ -41,9 +41,9 @@ const linesOf = (index: number): ReadonlyArray<object> => {
   return index % 50 === 0 ? [player, withdrawal] : [player]
 }
 
-layer(layerOwnDatabase, { excludeTestServices: true })("imports that are killed", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("imports while their process is killed", (it) => {
   it.effect(
-    "killed repeatedly, an import ends with the approved totals and a valid ledger",
+    "end with the approved totals and a valid ledger, also after repeated kills",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -98,7 +98,7 @@ const importPlayer = Effect.fnUntraced(function*(at: Address) {
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a new master key", (it) => {
   it.effect(
-    "replaces the old one by re-encryption, and is refused while secrets need another key",
+    "replaces the old one by re-encryption, and cannot be used alone while secrets still need another key",
     () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -49,7 +49,7 @@ const startNpm = Effect.gen(function*() {
   }
 })
 
-it.live("SIGTERM to npm start drains the service and its database, and npm waits for both", () =>
+it.live("SIGTERM to npm start shuts down the service and its database cleanly, and npm waits for both", () =>
   Effect.gen(function*() {
     const { ended, npm } = yield* startNpm
     const code = Effect.callback<number | null>((resume) => {

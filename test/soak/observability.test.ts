@@ -38,7 +38,7 @@ const players = "/api/v1/operator/players"
 const wallet = "/api/v1/provider/wallet"
 
 layer(layerOwnDatabase, { excludeTestServices: true })("metrics and logs", (it) => {
-  it.effect("count every request and commit, and contain no secret", () =>
+  it.effect("cover every request and commit, and contain no secret", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const agent = yield* makeAgent()

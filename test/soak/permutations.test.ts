@@ -118,7 +118,7 @@ const heardOf = Effect.fnUntraced(function*(reply: Reply) {
 const Status = Schema.Struct({ transaction_id: Schema.String, status: Schema.String })
 
 layer(layerPublicApi)("a round's messages", (it) => {
-  it.effect("get the contract's answers in every order, with duplicates", () =>
+  it.effect("get the answers of the contract in every order and with duplicates", () =>
     Effect.gen(function*() {
       const agent = yield* makeAgent()
       const port = yield* portOf

@@ -101,7 +101,7 @@ const spellingsOf = (path: string): ReadonlyArray<string> => {
 describe("two nodes behind a proxy", () => {
   for (const { file, flags, program } of proxies) {
     it.live.skipIf(spawnSync(program, ["-v"]).error !== undefined)(
-      `${program}: TLS, the caller's address, limited bodies, streamed events, and a node that stops under load`,
+      `${program}: terminates TLS, passes on the caller's address, limits bodies, streams events, and loses no bet when a node stops`,
       () =>
         Effect.scoped(Effect.gen(function*() {
           const folder = yield* Effect.acquireRelease(

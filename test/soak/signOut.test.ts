@@ -17,7 +17,7 @@ const codeOf = ({ code, status }: Reply): string => `${status} ${code ?? ""}`.tr
 
 layer(layerOwnDatabase, { excludeTestServices: true })("a stolen player token, with two services", (it) => {
   it.effect(
-    "stops working with a lock, a disabled login, a key rotation, an exclusion and a sign-out",
+    "stops working after a lock, a disabled login, a key rotation, an exclusion and a sign-out",
     Effect.fnUntraced(function*() {
       const url = yield* databaseUrl
       const ports = [yield* freePort, yield* freePort] as const

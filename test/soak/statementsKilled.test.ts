@@ -16,7 +16,7 @@ const day = "2026-11-20"
 
 layer(layerOwnDatabase, { excludeTestServices: true })("statements of a service that is killed", (it) => {
   it.effect(
-    "12.6: none that was cut off passes for complete, and all can be read afterwards",
+    "12.6: are recognisably incomplete when cut off, and can all be read afterwards",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -122,7 +122,7 @@ const scene = Effect.gen(function*() {
 })
 
 it.live(
-  "pitboss trigger makes every type of event happen in a sandbox, and none in a live operator",
+  "pitboss trigger causes every event type in a sandbox, and none at a live operator",
   () => Effect.scoped(scene),
   300_000
 )

@@ -24,7 +24,7 @@ const clients = 8
 const seed = seedOfRun()
 
 layer(layerOwnDatabase, { excludeTestServices: true })("two services on one database", (it) => {
-  it.effect(`lose and double nothing between them (E2E_SEED=${seed})`, () =>
+  it.effect(`lose nothing and book nothing twice (E2E_SEED=${seed})`, () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const url = yield* databaseUrl

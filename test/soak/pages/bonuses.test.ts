@@ -30,7 +30,7 @@ const stored = Effect.fnUntraced(function*(path: string, name: string) {
   for (const row of yield* staff("GET", path)) if (row.name === name || row.code === name) return row
 })
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of bonuses and promo codes", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the bonus and promo code pages", (it) => {
   it.effect("show the terms in words while they are entered, in the operator's currency, and save them", () =>
     Effect.gen(function*() {
       const { slots } = yield* SharedCasino

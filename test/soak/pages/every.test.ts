@@ -256,7 +256,7 @@ const lookAt = Effect.fnUntraced(function*(scene: Scene, { hasPicture, heading, 
 layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("every back-office page", (it) => {
   for (const each of shown) {
     const { name, open } = each
-    it.effect(`${name} has no accessibility fault in light and dark${open === undefined ? ", and is reachable by keyboard" : ""}`, () =>
+    it.effect(`${name} has no accessibility violation in light and dark${open === undefined ? ", and is reachable by keyboard" : ""}`, () =>
       Effect.gen(function*() {
         const scene = yield* PageScene
         assertNone(yield* lookAt(scene, each))
@@ -264,7 +264,7 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       }))
   }
 
-  it.effect("the sign-in has no accessibility fault in light and dark, and is reachable by keyboard", () =>
+  it.effect("the sign-in page has no accessibility violation in light and dark, and is reachable by keyboard", () =>
     Effect.gen(function*() {
       const browser = yield* Browser
       for (const scheme of ["light", "dark"] as const) {
@@ -276,7 +276,7 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       }
     }).pipe(Effect.scoped))
 
-  it.effect("a sign-in link has no accessibility fault in light and dark, signed out and in, and is reachable by keyboard", () =>
+  it.effect("a sign-in link's page has no accessibility violation in light and dark, signed out and in, and is reachable by keyboard", () =>
     Effect.gen(function*() {
       const browser = yield* Browser
       const { admin } = yield* PageScene
@@ -321,7 +321,7 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       })
     }))
 
-  it.effect("the account menu is operated by keys, down to the time zone, and returns the focus", () =>
+  it.effect("the account menu can be operated by keyboard, including the time zone, and returns the focus", () =>
     Effect.gen(function*() {
       const { admin, window: page } = yield* PageScene
       yield* Effect.promise(async () => {
@@ -347,7 +347,7 @@ layer(PageScene.layer, { excludeTestServices: true, timeout: "3 minutes" })("eve
       })
     }))
 
-  it.effect("the keyboard check detects planted faults", () =>
+  it.effect("the keyboard check detects deliberate faults", () =>
     Effect.gen(function*() {
       const page = yield* (yield* Browser).open()
       const faultsOf = Effect.fnUntraced(function*(body: string) {

@@ -65,7 +65,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("copies amounts in the page's units and times in UTC, single cells and whole tables", () =>
+  it.effect("copies cells and whole tables with amounts in the page's units and times in UTC", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(123_456)
@@ -146,7 +146,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       assert.lengthOf(sent, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("asks before Escape or a click outside discards a filled form, and not for an empty one", () =>
+  it.effect("asks before Escape or a click outside discards a filled form, but not for an empty one", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })

@@ -52,7 +52,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the game
       assert.strictEqual(yield* status, 200)
     }).pipe(Effect.scoped))
 
-  it.effect("adds a game by keyboard alone, reports an id that is taken, and clears a return to player that is emptied", () =>
+  it.effect("adds a game by keyboard alone, reports a taken id, and clears the return to player when its field is emptied", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const name = fresh("Comet ")

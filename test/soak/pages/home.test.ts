@@ -15,7 +15,7 @@ const layerPages = Browser.layer.pipe(
 )
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the home page", (it) => {
-  it.effect("updates with a deposit, a bet and a withdrawal without being loaded again, and links to the queue", () =>
+  it.effect("updates after a deposit, a bet and a withdrawal without a reload, and links to the queue", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ currency: "SEK" })
       const { cookie } = yield* signedIn()
@@ -55,7 +55,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the home
     }).pipe(Effect.scoped))
 
   // Goal: what waits is one number, wherever it stands. Method: the count of the navigation against the rows of the list that it leads to.
-  it.effect("counts in the navigation as many items as the linked list has", () =>
+  it.effect("shows in the navigation the number of items that the linked list has", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()

@@ -51,7 +51,7 @@ const openMany = async (page: Page, name: string) => {
   }
 }
 
-layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("actions on many rows", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("bulk actions on lists", (it) => {
   it.effect("pay approved withdrawals, skip others, and report those that somebody else has moved meanwhile", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

@@ -19,7 +19,7 @@ const layerPages = Browser.layer.pipe(
 )
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("a webhook that fails", (it) => {
-  it.effect("is explained, and its undelivered events since an evening are sent again, in four clicks", () =>
+  it.effect("is explained, and its undelivered events since a chosen time are sent again, in four clicks", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { flush } = yield* WebhookSender

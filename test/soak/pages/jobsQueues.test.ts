@@ -63,7 +63,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "4 minutes" })("tasks on
       )
     }).pipe(Effect.scoped))
 
-  it.effect("an approval of several leaves out withdrawals held by an alert or already approved, and says so before and after", () =>
+  it.effect("a bulk approval skips withdrawals held by an alert or already approved, and says so before and after", () =>
     Effect.gen(function*() {
       const clerk = yield* signedInFully({ role: "payments" })
       const casino = yield* openCasino()

@@ -31,8 +31,8 @@ const october = Effect.gen(function*() {
   return casinos
 })
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the day's work with reports", (it) => {
-  it.effect("month-end GGR of four operators takes two clicks", () =>
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("tasks with reports", (it) => {
+  it.effect("the month-end GGR of four operators takes two clicks", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casinos = yield* october

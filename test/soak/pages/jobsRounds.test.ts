@@ -143,7 +143,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("support 
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("a list is filtered by a game's name, by a message id alone, and by named ranges such as today", () =>
+  it.effect("lists are filtered by a game's name, by a message id alone, and by named ranges such as today", () =>
     Effect.gen(function*() {
       const { casino, paid, seat, taken, waiting } = yield* evening
       const now = dataOf(yield* seat.bet(100)).transaction_id

@@ -30,7 +30,7 @@ const played = Effect.gen(function*() {
 })
 
 layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
-  "the pages of the ledger and of rounds",
+  "the ledger and round pages",
   (it) => {
     it.effect("filter entries, and link from an entry to its round with all messages in order", () =>
       Effect.gen(function*() {

@@ -73,7 +73,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the paym
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("rejects a withdrawal by keyboard alone and returns the money; the role support may only look", () =>
+  it.effect("rejects a withdrawal by keyboard alone and returns the money; the role support can only view it", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)
@@ -145,7 +145,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the paym
       })
     }).pipe(Effect.scoped))
 
-  it.effect("cancels a withdrawal, and charges back a paid deposit once its number was typed", () =>
+  it.effect("cancels a withdrawal, and charges back a paid deposit after its number was typed", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const { payment, player } = yield* heldWithdrawal(casino, 400)

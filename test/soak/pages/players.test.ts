@@ -44,7 +44,7 @@ const dialogOf = async (page: Page, name: string) => {
 }
 
 layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the players pages", (it) => {
-  it.effect("find a player while typing, by status, and again from the URL", () =>
+  it.effect("find players while typing, by status, and from the URL", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const [wanted, other] = [yield* casino.register(), yield* casino.register()]
@@ -311,7 +311,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the play
       assert.deepStrictEqual(vendor.asked.map(({ path }) => path), ["/free-rounds", "/free-rounds/cancel"])
     }).pipe(Effect.scoped))
 
-  it.effect("offer the role support neither money nor KYC, alerts or the audit log", () =>
+  it.effect("offer the role support no money actions, KYC, alerts or audit log", () =>
     Effect.gen(function*() {
       const player = yield* (yield* openCasino()).register()
       const { cookie } = yield* signedIn({ role: "support" })
@@ -520,7 +520,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the play
       assert.include(JSON.stringify(line.after), "licensee")
     }).pipe(Effect.scoped))
 
-  it.effect("fold play into one line that opens its entries, and name the game in the ledger", () =>
+  it.effect("group play into one timeline row that opens its entries, and name the game in the ledger", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id, player: { username }, ...seat } = yield* casino.sit(5000)

@@ -9,7 +9,7 @@ import { casinoUnder, dataOf, staff } from "../../kit/Casino.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerBothServers), Layer.provideMerge(Browser.layerBuilt))
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of personal data", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the personal data pages", (it) => {
   it.effect("show due retention, all data requests and those of one player, and erase a player's data", () =>
     Effect.gen(function*() {
       const browser = yield* Browser

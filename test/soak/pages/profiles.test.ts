@@ -19,7 +19,7 @@ const documentOf = (code: string, days: number) => ({
   sources: { "limits.caps": { confidence: "A", source: "Gaming act of the island, section 4" } }
 })
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of jurisdiction profiles", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the jurisdiction profile pages", (it) => {
   it.effect("show a built-in profile's rules, with the source and the confidence of each", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully({ role: "compliance" })

@@ -33,7 +33,7 @@ const walletAnswers = (key: string, secret: string) =>
     outcomeOf
   )
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of providers", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the provider pages", (it) => {
   it.effect("add a provider by keyboard with its protocol's settings, and never show the secret ones again", () =>
     Effect.gen(function*() {
       const slug = fresh("aviate-")
@@ -99,7 +99,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("create a new secret once the slug was typed, show it once, and the wallet accepts only the new one", () =>
+  it.effect("create a new secret after the slug was typed, and show it once; the wallet then accepts only the new one", () =>
     Effect.gen(function*() {
       const { studio } = yield* openCasino()
       const { cookie } = yield* signedInFully()

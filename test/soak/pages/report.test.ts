@@ -115,7 +115,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the GGR 
     ))
 
   // Goal: the file of everything is what the page shows. Method: each table's cells against the lines of its section, in minor units.
-  it.effect("has one file with every figure of its tables", () =>
+  it.effect("exports every figure of its tables in one file", () =>
     whileTimePasses(
       Effect.gen(function*() {
         const casino = yield* playedTwoDays

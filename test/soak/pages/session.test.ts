@@ -26,7 +26,7 @@ const signInAs = async (page: Page, name: string, password: string, code = "") =
 }
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing in to the pages", (it) => {
-  it.effect("takes a second factor once it is set up, and each recovery code once", () =>
+  it.effect("requires the second factor once it is set up, and accepts each recovery code once", () =>
     Effect.gen(function*() {
       const { id, name, password } = yield* signedIn({ role: "support" })
       const browser = yield* Browser
@@ -81,7 +81,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("works by keyboard alone, to the page that was requested", () =>
+  it.effect("works by keyboard alone, and leads to the requested page", () =>
     Effect.gen(function*() {
       const { name, password } = yield* signedIn()
       const page = yield* (yield* Browser).open()
@@ -245,7 +245,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
     }).pipe(Effect.scoped))
 
   // last, because the end of its server counts as the end of the service
-  it.effect("works through an identity provider, to the page that was requested", () =>
+  it.effect("works through an identity provider, and leads to the requested page", () =>
     Effect.gen(function*() {
       const provider = yield* openProvider
       yield* Effect.addFinalizer(() => Effect.sync(() => provider.server.close()))

@@ -25,7 +25,7 @@ const rowOf = Effect.fnUntraced(function*(path: string, id: number) {
   return assert.fail(`${path} has no ${id}`)
 })
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the pages of the setup", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the setup pages", (it) => {
   it.effect("add a staff account for one operator by keyboard alone, which then signs in", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
@@ -89,7 +89,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page
       assertNone(yield* violationsOn(page))
     }).pipe(Effect.scoped))
 
-  it.effect("show the audit log and filter it by action, by keyboard", () =>
+  it.effect("show the audit log and filter it by action, by keyboard alone", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })

@@ -16,7 +16,7 @@ const layerPages = Browser.layer.pipe(
   Layer.provideMerge(Browser.layerBuilt)
 )
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the page of webhooks", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the webhooks page", (it) => {
   it.effect("adds an endpoint with a signing secret, shows a failed delivery, and sends it again", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
