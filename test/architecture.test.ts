@@ -144,7 +144,7 @@ const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyA
 }
 
 describe("source folders", () => {
-  it("are the known ones, also within folders that have an order", () => {
+  it("are listed here, also within folders whose subfolders are ordered", () => {
     const unknown = sources.filter((file) => {
       const room = roomOf(file)
       if (room === undefined) return !roots.includes(file)
@@ -168,7 +168,7 @@ describe("source folders", () => {
     assert.isTrue(isWrong("src/features/games/Games.ts", "src/endpoints/games/Handlers.ts"))
   })
 
-  it("have subfolders that import only those before them", () => {
+  it("with ordered subfolders: each subfolder imports only itself and those before it", () => {
     const isWrong = (file: string, target: string): boolean => {
       const order = orders[roomOf(file) ?? ""]
       if (order === undefined || roomOf(file) !== roomOf(target)) return false
@@ -197,7 +197,7 @@ describe("source folders", () => {
   })
 
   // A start is nearly all loading of modules, and a single static import loads such a package again.
-  it("load at a start no package that only some settings, requests or endpoints need", () => {
+  it("do not load at start packages that only some settings, requests or endpoints need", () => {
     const service = packagesLoadedBy("src/runService.ts")
     const command = packagesLoadedBy("src/runCli.ts")
     for (const loaded of [service, command]) assert.isTrue(loaded.has("effect"))
@@ -362,7 +362,7 @@ describe("the repository", () => {
     )
   })
 
-  it("contains no leftovers", () => {
+  it("contains no TODO, focused or skipped test, type suppression or debugger statement", () => {
     const code = text.filter((file) => /^(src|test|bench|scripts)\//.test(file))
     assert.deepStrictEqual(
       hits(code, /(\/\/|\*|--|#)\s*(TODO|FIXME|XXX)\b|\.(only|skip)\(|@ts-(ignore|expect-error|nocheck)/),

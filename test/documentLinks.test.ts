@@ -32,7 +32,7 @@ const anchorsOf = (file: string): ReadonlySet<string> => {
 }
 
 describe("links of the documents", () => {
-  it.each(documents)("%s", (file) => {
+  it.each(documents)("in %s lead to existing files and headings", (file) => {
     const broken = [...withoutCode(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => {
       if (/^[a-z]+:/.test(link)) return false
       const [path = "", anchor] = link.split("#")

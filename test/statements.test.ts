@@ -186,7 +186,7 @@ describe("SQL statements and operators", () => {
     )
   })
 
-  it("a statement that is written in parts is found", () => {
+  it("the check also finds a statement that is written in parts", () => {
     const found = statementsOf(`
       const where = sql.and([sql\`p.operator_id = \${operatorId}\`])
       const one = sql\`SELECT id FROM players p WHERE \${where}\`

@@ -147,7 +147,7 @@ layer(layerPublicApi.pipe(Layer.provideMerge(Services.layer)))("the API clients"
       assert.deepInclude(yield* Effect.flip(wrong.player_session.me()), { code: "INVALID_PLAYER_TOKEN" })
     }))
 
-  it.effect("a refused connection is NoAnswer", () =>
+  it.effect("a refused connection fails with NoAnswer", () =>
     Effect.gen(function*() {
       const operator = yield* OperatorClient.make({
         baseUrl: "http://127.0.0.1:1",

@@ -119,7 +119,7 @@ describe("a call of the client package", () => {
     assert.strictEqual(sent.length, 4)
   })
 
-  it("does not wait for a rate limit longer than its maximum", async () => {
+  it("is not retried when the rate limit would last longer than the maximum wait", async () => {
     const { client, sent } = scripted([[429, refusal("RATE_LIMITED"), { "retry-after": "61" }]])
     assert.deepInclude(await failure(client.account.me()), { code: "RATE_LIMITED", retryAfterSeconds: 61 })
     assert.strictEqual(sent.length, 1)

@@ -210,7 +210,7 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("a redirect is NoAnswer and is not followed", () =>
+  it.effect("a redirect is reported as NoAnswer and is not followed", () =>
     Effect.gen(function*() {
       const asked: Array<RequestInit | undefined> = []
       const fetch: typeof globalThis.fetch = (_, init) => {
@@ -231,7 +231,7 @@ describe("an answer", () => {
       assert.deepInclude(asked[0], { redirect: "manual", keepalive: true })
     }))
 
-  it.effect("an answer outside the contract is NoAnswer", () =>
+  it.effect("an answer outside the contract is reported as NoAnswer", () =>
     Effect.gen(function*() {
       const page: Answer = { status: 404, body: "<html>", headers: { "content-type": "text/html" } }
       const other: Answer = { status: 404, body: { error: { code: "UNHEARD_OF", message: "?", details: {} } } }
@@ -246,7 +246,7 @@ describe("an answer", () => {
       }
     }))
 
-  it.effect("may have fields that are not known yet", () =>
+  it.effect("may have fields that the contract does not know", () =>
     Effect.gen(function*() {
       const { http } = wireOf({ status: 200, body: { data: { ...wallet, later: true }, meta: {} } })
       const player = yield* PlayerClient.make({ baseUrl: "https://casino.example", token: Redacted.make("pbt_1") })
@@ -306,7 +306,7 @@ describe("retrying", () => {
       assert.lengthOf(long.sent, 1)
     }))
 
-  it.effect("a replay of unknown outcome is signed again, with the same key", () =>
+  it.effect("a replay refusal with unknown outcome is retried with a new signature and the same idempotency key", () =>
     Effect.gen(function*() {
       const abandoned: Answer = {
         status: 401,
@@ -354,7 +354,7 @@ describe("retrying", () => {
       assert.deepStrictEqual(sent.map(({ at }) => at), [0, 23])
     }))
 
-  it.effect("also happens after a gateway's own failure", () =>
+  it.effect("also happens after an error of the gateway itself", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf({ status: 502, body: "<html>", headers: { "content-type": "text/html" } })
       const error = yield* failureOf((yield* operatorOn(http)).account.me())
@@ -362,7 +362,7 @@ describe("retrying", () => {
       assert.lengthOf(sent, 4)
     }))
 
-  it.effect("also happens to a provider's messages, except a bet, which is rolled back", () =>
+  it.effect("also applies to a provider's messages, except bets", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf("cut")
       const provider = yield* ProviderClient.make({

@@ -205,7 +205,7 @@ describe("calls between nodes", () => {
       assert.strictEqual(calls, 1)
     }).pipe(Effect.scoped))
 
-  it.live("can go to one named node, or to all nodes, of which those in time answer", () =>
+  it.live("can be sent to one named node, or to all nodes, and then return the answers that arrive in time", () =>
     Effect.gen(function*() {
       const { one, two } = yield* pair
       for (const { forwarder, self } of [one, two]) forwarder.serve("who", (_, done) => done(answer(self)))

@@ -28,7 +28,7 @@ const node = (port: number) =>
     return { acquire, release: Context.get(context, Locks).release }
   })
 
-layer(TestDatabase.layer, { excludeTestServices: true })("locks of shards", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("shard locks", (it) => {
   it.effect("are released several at once, and the node keeps its other locks", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node(1), yield* node(2)]

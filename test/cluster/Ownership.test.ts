@@ -105,7 +105,7 @@ const makeStranger = makeStrangerWith(4000)
 /** A registered node of the cluster, with the calls of `Sharding` made by the test. */
 const makeNode = Effect.tap(makeStranger, ({ watched }) => watched.register(runner(address), true))
 
-describe("ownership of shards", () => {
+describe("shard ownership", () => {
   it.effect("ends with the lease, counted from before the lock was requested", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
@@ -186,7 +186,7 @@ describe("ownership of shards", () => {
 
   // Goal: a lock granted after its node's request had timed out does not block its owner for ever. Method: the session holds two untracked
   // shards, one of them the other node's.
-  it.effect("releases locks that the session holds untracked, where another node is the owner", () =>
+  it.effect("releases locks that the session holds without the node's knowledge, if another node is the owner", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -297,7 +297,7 @@ describe("ownership of shards", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `release ${mine.id}`])
     }))
 
-  it.effect("iterates the actors once for all shards that are released in one turn", () =>
+  it.effect("iterates over the actors once for all shards released in one turn", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       const all = Array.from({ length: 100 }, (_, index) => shard(index + 1))

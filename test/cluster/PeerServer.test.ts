@@ -119,7 +119,7 @@ describe("unauthenticated connections to the port for peers", () => {
       yield* close
     }), 15_000)
 
-  it.live("are 256 at most, and never keep a peer from connecting", () =>
+  it.live("are at most 256, and never keep a peer from connecting", () =>
     Effect.gen(function*() {
       const { address, client, close, served, proofs } = yield* startServer
       const peer = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
@@ -136,14 +136,18 @@ describe("unauthenticated connections to the port for peers", () => {
       yield* close
     }), 15_000)
 
-  it.live("are closed for others also when they end their handshake without proof", () =>
-    Effect.gen(function*() {
-      const { address, client, close, served } = yield* startServer
-      const known = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
-      yield* Queue.take(served)
-      const ending = yield* start(ended(known))
-      yield* connectSilently(address, 300)
-      yield* Fiber.join(ending)
-      yield* close
-    }), 15_000)
+  it.live(
+    "are closed to make room for others, even when they complete the TLS handshake but send no proof",
+    () =>
+      Effect.gen(function*() {
+        const { address, client, close, served } = yield* startServer
+        const known = Tls.connect({ ...client, ...address }).on("error", () => {}).resume()
+        yield* Queue.take(served)
+        const ending = yield* start(ended(known))
+        yield* connectSilently(address, 300)
+        yield* Fiber.join(ending)
+        yield* close
+      }),
+    15_000
+  )
 })

@@ -27,7 +27,7 @@ const age = Effect.fnUntraced(function*(seconds: number) {
 const waitOf = (terms: ShardTerms["Service"], shard: number) =>
   Effect.map(terms.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
 
-layer(TestDatabase.layer, { excludeTestServices: true })("terms of shard ownership", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("shard ownership terms", (it) => {
   it.effect("begin at once for a shard without an owner, and again for the same node", () =>
     Effect.gen(function*() {
       const one = yield* node("one:1")
@@ -51,7 +51,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shard ownersh
       assert.strictEqual(yield* waitOf(other, 12), 0)
     }))
 
-  it.effect("begin one lease after the last owner's heartbeat or its taking of the shard", () =>
+  it.effect("begin one lease after the last owner's heartbeat or after it took the shard, whichever is later", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node("one:3"), yield* node("other:3")]
       yield* beat("one:3", 0)

@@ -96,8 +96,8 @@ const dialAs = Effect.fnUntraced(function*(self: string, { form = newestForm, na
 /** Fields that a future release may add to a message. */
 const additions = ["", ",\"more\":{\"a\":1}"]
 
-describe("a node", () => {
-  it.live("answers calls of a node of another release", () =>
+describe("a cluster node", () => {
+  it.live("answers calls from a node of another release", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)
@@ -175,7 +175,7 @@ describe("a node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("splits long answers of one turn into several messages", () =>
+  it.live("sends long answers that are ready in the same turn of the event loop as separate messages", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)

@@ -15,7 +15,7 @@ describe("the fault simulation", () => {
     assert.strictEqual(new Set(hashes).size, hashes.length)
   })
 
-  it("keeps the draws of the other actions when one is removed", () => {
+  it("keeps the random draws of all other actions when one action is removed", () => {
     // answers may differ: the removed action was one of the world's tasks. The first call of an action depends on no answer, unless it names
     // what another action made
     const firstCalls = (plan: Plan) => {
