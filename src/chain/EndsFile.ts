@@ -1,4 +1,7 @@
-/** Keeps the remembered ends of the chains in a file in `DATA_DIR`, across restarts of the process, and compares them every few seconds. */
+/**
+ * Keeps the remembered ends of the chains in a file in `DATA_DIR`, across restarts of the process, and compares them with the tables every few
+ * seconds.
+ */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema } from "effect"
 import { sha256 } from "../platform/Secrets.ts"

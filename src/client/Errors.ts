@@ -1,4 +1,4 @@
-/** Errors of client calls. */
+/** Errors that client calls fail with: a refusal, a missing answer, or a request that violates the contract. */
 import { Data } from "effect"
 import type { RefusalCode } from "../contract/common/Errors.ts"
 

@@ -1,4 +1,4 @@
-/** Form bodies (`application/x-www-form-urlencoded`), fields in the order sent. */
+/** Reads form bodies (`application/x-www-form-urlencoded`), with fields in the order sent. */
 import { isUtf8 } from "node:buffer"
 
 export type FormEntries = ReadonlyArray<readonly [name: string, value: string]>

@@ -1,6 +1,6 @@
 /**
- * Simulated exclusion register and screening of a sandbox: no network, the last name decides the answer. `Excluded`, `Previous` and `Unavailable`
- * give that register answer, `Sanction` and `Pep` a screening hit; anybody else is clear.
+ * Simulated exclusion register and screening of a sandbox: no network, the player's last name decides. `Excluded`, `Previous` and `Unavailable` are
+ * answered as their names say by a register, `Sanction` and `Pep` are hits of a screening; anybody else is clear.
  */
 import type { ConnectionKind, Hit } from "../domain/register/Register.ts"
 import { answered, faultOf } from "./Answers.ts"

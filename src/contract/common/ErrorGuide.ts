@@ -1,4 +1,4 @@
-/** Description and example of every error code, for the OpenAPI document and the guide. */
+/** Description and example of every error code, for the OpenAPI document. */
 import type { RefusalCode } from "../../domain/Refusal.ts"
 
 interface CodeGuide {

@@ -1,4 +1,4 @@
-/** Validation messages of malformed requests, by field. */
+/** Turns the schema errors of a malformed request into validation messages by field. */
 import { Predicate, type SchemaAST, SchemaIssue } from "effect"
 
 type FieldIssues = { readonly [field: string]: ReadonlyArray<string> }

@@ -1,4 +1,4 @@
-/** Jobs that take snapshots of figures without maintained hourly sums: the current day's results, and player balances. */
+/** Jobs that take periodic snapshots of figures for which no hourly sums are maintained: the current day's results, and player balances. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { stepMs } from "../../domain/Figures.ts"

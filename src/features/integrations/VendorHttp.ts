@@ -1,4 +1,4 @@
-/** Requests to vendors: to public addresses over TLS unless the settings allow others, bounded in time, bytes and number. */
+/** HTTP requests to vendors: only to public addresses over TLS unless the settings allow others; bounded in time, bytes and number. */
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { connectionError, makeGuardedClient } from "../../platform/GuardedHttp.ts"

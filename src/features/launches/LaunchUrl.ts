@@ -1,4 +1,4 @@
-/** Launch URL: the provider's URL for the mode with `{token}`, `{game}` (the provider's game id) and `{mode}` filled in. */
+/** Builds the launch URL of a game: the provider's URL for the mode, with `{token}`, `{game}` (the provider's game id) and `{mode}` filled in. */
 import type { Game } from "../games/Game.ts"
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Ledger invariants of maintained totals: they equal the ledger, day by day. They share no code with the triggers that maintain the totals.
+ * Ledger invariants of the totals that triggers maintain for reports: they equal the ledger, day by day. They share no code with the triggers.
  * `$operator` is replaced by a condition on `operator_id`.
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"

@@ -1,4 +1,4 @@
-/** Staff management of operators, with the operator settings that rules read. */
+/** Staff management of operators and their settings. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"

@@ -1,4 +1,4 @@
-/** Management of operators' payment methods by staff. */
+/** Staff management of operators' payment methods. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxAmount } from "../../domain/Money.ts"

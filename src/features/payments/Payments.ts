@@ -1,4 +1,4 @@
-/** Payment requests: reads for operators and staff, withdrawals requested by operators (SPEC section 4.4). */
+/** Reads payment requests for operators and staff, and takes the withdrawals that operators request (SPEC section 4.4). */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Payment } from "../../domain/state/Change.ts"

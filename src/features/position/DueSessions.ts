@@ -1,4 +1,4 @@
-/** Job for players who do not bet meanwhile: their actors record reality checks that have fallen due, and the end of sessions with an open one. */
+/** Job that has players' actors record reality checks that fall due without a bet, and the end of play sessions with an open reality check. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { lookAfterSessionStep } from "../../domain/obligation/Obligations.ts"

@@ -1,4 +1,4 @@
-/** Sign-in through an identity provider: OpenID Connect, authorization code with PKCE, state and nonce. */
+/** Staff sign-in through an identity provider: OpenID Connect, authorization code with PKCE, state and nonce. */
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { type Role, roles } from "../../domain/staff/Staff.ts"
 import { Secrets } from "../../platform/Secrets.ts"

@@ -1,4 +1,4 @@
-/** Sign-in links: issued for an account, shown with its name, and redeemed once. */
+/** One-time sign-in links of staff: issued for an account, shown with its name, redeemed once. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

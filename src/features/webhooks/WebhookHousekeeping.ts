@@ -1,4 +1,4 @@
-/** Webhook housekeeping: expiry, removal of old events and deliveries, and the lag of the outbox. */
+/** Webhook housekeeping: expires deliveries, removes old events and deliveries, and measures the lag of the outbox. */
 import { Clock, Context, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { describeSqlError } from "../../platform/Database.ts"

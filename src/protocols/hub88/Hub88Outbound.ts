@@ -1,4 +1,4 @@
-/** Calls to Hub88, signed with the operator's own key: games, free bets and the transactions of a day. */
+/** Calls to Hub88, signed with the operator's own key: launch, catalogue, free bets and the transactions of a day. */
 import { Effect, Schema } from "effect"
 import * as Crypto from "node:crypto"
 import { fromUnits, toMinorUnits } from "../Decimal.ts"

@@ -1,7 +1,7 @@
 /**
  * Spribe's wallet protocol (Aviator and its other games), in the version since November 2024 with signed calls.
  *
- * Sources of the policy: documentation published by operators; Spribe publishes none.
+ * Reasons for the settlement policy, by documentation that operators have published, since Spribe publishes none:
  * - `settledBets`: unspecified. Refused: the win has to be rolled back first, so that no player gets both.
  * - `winsBeforeBets`: a deposit whose withdrawal is unknown is answered 408.
  * - `closedRounds`: each bet is a round of its own here. A further deposit of it is paid, since several are not excluded.

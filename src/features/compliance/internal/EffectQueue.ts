@@ -1,4 +1,7 @@
-/** Queue of committed effects that await AML evaluation. Each is consumed once: its alerts and its removal are one transaction. */
+/**
+ * Queue of committed effects (a payment, a registration, a profile change and the like) that await AML evaluation. Each is consumed once: its alerts
+ * and its removal are one transaction.
+ */
 import { Effect, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../../../platform/InTransaction.ts"

@@ -1,9 +1,9 @@
 /**
  * Substring search of players by username, e-mail or last name.
  *
- * A frequent text fills a page by a short scan from the newest player; a rare one is found by the index of its two- and three-character pieces
- * (`players_search`), which would gather all matches of a frequent one. Counting hundreds of thousands of matches is slow either way, so counts are
- * capped: {@link SearchBounds}.
+ * For a frequent text, a short scan from the newest player fills a page. A rare text is found by an index of two- and three-character pieces
+ * (`players_search`), which would have to gather all matches of a frequent one. Counting hundreds of thousands of matches is slow either way, so
+ * counts are capped: {@link SearchBounds}.
  */
 import { Context, Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"

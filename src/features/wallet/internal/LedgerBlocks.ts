@@ -1,9 +1,9 @@
 /**
- * Position and number of the entries of a long ledger that match a filter, without reading the whole ledger.
+ * Finds the position and number of the entries of a long ledger that match a filter, without reading the whole ledger.
  *
- * Block summaries (`ledger_blocks`) hold the number of entries by wallet and type, and their first and last time. A block entirely
- * within the requested period is counted by its summary; of blocks partly within it, and of the newest entries, which do not yet fill
- * a block, the entries are counted. Entries need not be ordered by time.
+ * Block summaries (`ledger_blocks`) hold the number of entries by wallet and type, and their first and last time. A block entirely within the
+ * requested period is counted by its summary; in blocks partly within it, and among the newest entries, which do not yet fill a block, entries are
+ * counted one by one. Entries need not be ordered by time.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
