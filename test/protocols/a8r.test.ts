@@ -75,7 +75,7 @@ const apiCodeOf = (received: ReturnType<typeof send>, outcome?: WalletOutcome): 
   return values.meta.api_code
 }
 
-describe("the signature of A8R", () => {
+describe("the A8R signature", () => {
   const examples = [
     [
       "Player/Balance",
@@ -91,12 +91,12 @@ describe("the signature of A8R", () => {
     ]
   ] as const
   for (const [method, body, signature] of examples) {
-    it(`is right for the example ${method}`, () => {
+    it(`is accepted for the example ${method}`, () => {
       assert.strictEqual(send(method, body, signature)._tag, "Call")
     })
   }
 
-  it("that is wrong, short or missing is answered 403 without a wallet call", () => {
+  it("that is wrong, too short or missing is answered 403 without a wallet call", () => {
     for (const signature of ["0".repeat(64), "", "229f"]) {
       const received = send("Player/Balance", calls["Player/Balance"], signature)
       assert.strictEqual(apiCodeOf(received), "403")
@@ -113,7 +113,7 @@ describe("the signature of A8R", () => {
   })
 })
 
-describe("calls of A8R", () => {
+describe("A8R calls", () => {
   it("are not found under another path or method", () => {
     for (
       const path of ["/v2/a8r_casino.Player/Bet", "/a8r_casino.Player/Balance", "", "/v2/casino_a8r.Player/Balance"]
@@ -123,7 +123,7 @@ describe("calls of A8R", () => {
     assert.strictEqual(receive(vendorCall("/v2/a8r_casino.Player/Balance", "", { method: "GET" }))._tag, "NotFound")
   })
 
-  it("that are no JSON object answer 400", () => {
+  it("that are not a JSON object are answered 400", () => {
     for (const body of ["", "[]", "{", "null"]) assert.strictEqual(apiCodeOf(send("Player/Balance", body)), "400")
   })
 
@@ -131,14 +131,14 @@ describe("calls of A8R", () => {
     const names = Object.keys(values).filter((name) => name !== "finished")
     for (const name of names) {
       for (const value of [undefined, "", 7, "x".repeat(256), null]) {
-        it(`${method} with ${name} ${String(value).slice(0, 9)} answers 400`, () => {
+        it(`${method} with ${name} ${String(value).slice(0, 9)} are answered 400`, () => {
           assert.strictEqual(apiCodeOf(send(method, { ...values, [name]: value }), balanceOf(euros(1))), "400")
         })
       }
     }
   }
 
-  it("accept texts of 255 characters and unknown fields", () => {
+  it("may have texts of 255 characters and unknown fields", () => {
     const long = "x".repeat(255)
     const { call } = asCall(send("Round/BetWin", {
       ...betWin,
@@ -151,7 +151,7 @@ describe("calls of A8R", () => {
     assert.deepInclude(call.actions[0], { transactionId: long })
   })
 
-  it("refused for their content are answered with the balance, without another wallet call", () => {
+  it("with invalid content are answered with the balance, and cause no wallet call except the query for it", () => {
     const received = send("Round/BetWin", { ...betWin, transactions: [] })
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -166,14 +166,14 @@ describe("calls of A8R", () => {
   })
 
   for (const currency of ["eur", "E", "EU R", "ABCDEFGHIJKLMNOP"]) {
-    it(`with the currency "${currency}" answer 400`, () => {
+    it(`with the currency "${currency}" are answered 400`, () => {
       assert.strictEqual(apiCodeOf(send("Player/Balance", { player_id: "1018", currency }), balanceOf(euros(1))), "400")
     })
   }
 })
 
 describe("Player/Balance", () => {
-  it("queries the player's balance in a currency and answers it as a text", () => {
+  it("queries the player's balance in a currency, and answers it as a string", () => {
     const received = send("Player/Balance", calls["Player/Balance"])
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -188,7 +188,7 @@ describe("Player/Balance", () => {
     })
   })
 
-  it("shows a deficit as 0", () => {
+  it("answers 0 for a negative balance", () => {
     const received = send("Player/Balance", calls["Player/Balance"])
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(-500))))["balance"], "0.00")
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(-500, 2000))))["balance"], "0.00")
@@ -196,7 +196,7 @@ describe("Player/Balance", () => {
 })
 
 describe("Round/BetWin", () => {
-  it("settles all transactions in order, the wins by the round, and closes a finished round last", () => {
+  it("settles all transactions in order, wins against their round, and closes a finished round last", () => {
     assert.deepStrictEqual(asCall(send("Round/BetWin", betWin)).call, {
       kind: "settle",
       method: "Round/BetWin",
@@ -218,7 +218,7 @@ describe("Round/BetWin", () => {
     })
   })
 
-  it("answers balance, operator's round id and every transaction in order, with its bonus amount and time", () => {
+  it("answers the balance, the operator's round id and each transaction in order, with bonus amount and time", () => {
     const outcome = settled(
       euros(9_325),
       { transactionId: "b-1", bonusAmount: -50, settledAt: noon },
@@ -234,7 +234,7 @@ describe("Round/BetWin", () => {
     })
   })
 
-  it("repeated, or late after its rollback, is answered 200 with the stored result", () => {
+  it("answers 200 when it is repeated or arrives after its rollback", () => {
     for (const status of ["replayed", "ignored"] as const) {
       const answer = answerTo(send("Round/BetWin", betWin), settled(euros(1), { status }, { status }))
       assert.strictEqual(answer.status, 200)
@@ -243,23 +243,23 @@ describe("Round/BetWin", () => {
 
   const malformed: ReadonlyArray<readonly [string, unknown]> = [
     ["no transactions", []],
-    ["more than 100", Array.from({ length: 101 }, (_, id) => ({ id: String(id), type: "bet", amount: "1" }))],
-    ["no object", ["b-1"]],
+    ["101 transactions", Array.from({ length: 101 }, (_, id) => ({ id: String(id), type: "bet", amount: "1" }))],
+    ["a transaction that is not an object", ["b-1"]],
     ["an id twice", [betWin.transactions[0], { ...betWin.transactions[1], id: "b-1" }]],
     ["another type", [{ id: "b-1", type: "tip", amount: "1" }]],
-    ["a bet_id that is none", [{ id: "b-1", type: "bet", amount: "1", bet_id: 7 }]],
+    ["a bet_id that is not a string", [{ id: "b-1", type: "bet", amount: "1", bet_id: 7 }]],
     ...["-1", "1.", ".5", "1e3", "1,0", "", "1234567890123456789", "0.1234567890123", "+1"].map((amount) =>
       [`the amount "${amount}"`, [{ id: "b-1", type: "bet", amount }]] as const
     ),
     ["a number for an amount", [{ id: "b-1", type: "bet", amount: 10.5 }]]
   ]
   for (const [what, transactions] of malformed) {
-    it(`with ${what} answers 400`, () => {
+    it(`with ${what} is answered 400`, () => {
       assert.strictEqual(apiCodeOf(send("Round/BetWin", { ...betWin, transactions }), balanceOf(euros(1))), "400")
     })
   }
 
-  it("with finished neither true nor false is answered 400; without finished the round stays open", () => {
+  it("answers 400 if finished is neither true nor false, and leaves the round open without it", () => {
     assert.strictEqual(apiCodeOf(send("Round/BetWin", { ...betWin, finished: "yes" }), balanceOf(euros(1))), "400")
     const { finished: _, ...open } = betWin
     const { call } = asCall(send("Round/BetWin", open))
@@ -268,11 +268,11 @@ describe("Round/BetWin", () => {
   })
 
   const refusals: ReadonlyArray<readonly [string, WalletOutcome, string, string]> = [
-    ["funds", refusedWith("INSUFFICIENT_FUNDS"), "100", "invalid_argument"],
+    ["too little money", refusedWith("INSUFFICIENT_FUNDS"), "100", "invalid_argument"],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), "101", "invalid_argument"],
     ["a player without a session", refusedWith("INVALID_SESSION"), "101", "invalid_argument"],
     ["a limit", refusedWith("LIMIT_EXCEEDED", { limit: "max_daily_bet" }), "105", "invalid_argument"],
-    ["a stake above the bonus's", refusedWith("BONUS_INVALID"), "106", "invalid_argument"],
+    ["a stake above the bonus's maximum", refusedWith("BONUS_INVALID"), "106", "invalid_argument"],
     ["an exclusion", refusedWith("PLAYER_RESTRICTED", { reason: "self_exclusion" }), "110", "invalid_argument"],
     ["another currency", fieldRefused("currency"), "154", "invalid_argument"],
     ["an amount below a cent", fieldRefused("amount"), "400", "invalid_argument"],
@@ -280,14 +280,14 @@ describe("Round/BetWin", () => {
     ["an id of another type or player", refusedWith("DUPLICATE_TRANSACTION"), "409", "already_exists"]
   ]
   for (const [why, outcome, code, word] of refusals) {
-    it(`refused for ${why} answers ${code} ${word}`, () => {
+    it(`refused for ${why} is answered ${code} ${word}`, () => {
       const received = send("Round/BetWin", betWin)
       assert.strictEqual(apiCodeOf(received, outcome), code)
       assert.strictEqual(valuesOf(answerTo(received, outcome))["code"], word)
     })
   }
 
-  it("refused answers the balance where the player is known", () => {
+  it("refused for a known player is answered with the balance", () => {
     const { meta } = valuesOf(
       answerTo(send("Round/BetWin", betWin), refusedWith("INSUFFICIENT_FUNDS", {}, euros(-5, 100)))
     )
@@ -307,7 +307,7 @@ describe("Round/Rollback", () => {
     })
   })
 
-  it("answers as BetWin does, also for an unknown original", () => {
+  it("answers as BetWin does, even for an unknown original", () => {
     const outcome = settled(euros(100), { status: "ignored" }, { status: "processed" })
     assert.deepInclude(valuesOf(answerTo(send("Round/Rollback", rollback), outcome)), {
       balance: "1.00",
@@ -315,7 +315,7 @@ describe("Round/Rollback", () => {
     })
   })
 
-  it("with an original twice or none answers 400", () => {
+  it("with a repeated or missing original_id is answered 400", () => {
     for (
       const transactions of [
         [{ id: "rb-1", original_id: "b-1" }, { id: "rb-2", original_id: "b-1" }],
@@ -328,7 +328,7 @@ describe("Round/Rollback", () => {
 })
 
 describe("Round/Finish", () => {
-  it("closes the round, which it names without its game, and answers the balance", () => {
+  it("closes the round, which the call names without its game, and answers the balance", () => {
     const received = send("Round/Finish", calls["Round/Finish"])
     assert.deepStrictEqual(asCall(received).call, {
       kind: "settle",
@@ -345,7 +345,7 @@ describe("Round/Finish", () => {
 })
 
 describe("Freespins/Finish", () => {
-  it("pays the total of a free-spins issue once per issue", () => {
+  it("pays the total of a free-spins issue, with one transaction id per issue", () => {
     const received = send("Freespins/Finish", calls["Freespins/Finish"])
     assert.deepStrictEqual(asCall(received).call, {
       kind: "settle",
@@ -367,7 +367,7 @@ describe("Freespins/Finish", () => {
     assert.deepStrictEqual(valuesOf(answerTo(received, settled(euros(1250), {}))), { balance: "12.50" })
   })
 
-  it("of an unknown issue answers 400", () => {
+  it("of an unknown issue is answered 400", () => {
     for (const code of ["NOT_FOUND", "INVALID_SESSION"] as const) {
       assert.strictEqual(
         apiCodeOf(send("Freespins/Finish", calls["Freespins/Finish"]), refusedWith(code, {}, null)),
@@ -377,9 +377,9 @@ describe("Freespins/Finish", () => {
   })
 })
 
-describe("a call of A8R that cannot be answered now", () => {
+describe("an A8R call that cannot be answered now", () => {
   for (const [method, values] of Object.entries(calls)) {
-    it(`${method} answers 500 internal`, () => {
+    it(`${method} is answered 500 internal`, () => {
       for (const code of passing) {
         const received = send(method, values)
         assert.strictEqual(apiCodeOf(received, refusedWith(code, {}, null)), "500")
@@ -388,14 +388,14 @@ describe("a call of A8R that cannot be answered now", () => {
     })
   }
 
-  it("answers 500 for a refusal code that the documentation does not name", () => {
+  it("is answered 500, as is a refusal without a documented A8R code", () => {
     const unnamed: RefusalCode = "KYC_REQUIRED"
     assert.strictEqual(apiCodeOf(send("Round/BetWin", betWin), refusedWith(unnamed)), "500")
   })
 })
 
-describe("settings of A8R", () => {
-  it("have the token encrypted", () => {
+describe("A8R settings", () => {
+  it("include auth_token among the encrypted secrets", () => {
     assert.deepStrictEqual(a8r.secrets, ["auth_token"])
   })
 })

@@ -60,7 +60,7 @@ const promo = (promoTransaction: object = {}) => ({
   promoTransaction: { type: "JACKPOT", id: "p-1", amount: 3, voucherId: "v-1", remainingRounds: 0, ...promoTransaction }
 })
 
-describe("the transport of Evolution", () => {
+describe("the Evolution transport", () => {
   it("a wrong or missing authToken is answered HTTP 401", () => {
     for (const wrong of ["", "authToken=", "authToken=made-up-auth-tokem", "authtoken=made-up-auth-token"]) {
       const answer = asStranger(receive(vendorCall("/balance", JSON.stringify(money()), { query: wrong })))
@@ -96,7 +96,7 @@ describe("the transport of Evolution", () => {
   })
 })
 
-describe("requests of Evolution", () => {
+describe("Evolution requests", () => {
   const without = (field: string) => {
     const body: { [name: string]: unknown } = { ...money() }
     delete body[field]
@@ -114,7 +114,7 @@ describe("requests of Evolution", () => {
     return valuesOf(received.render(refusedWith("NOT_FOUND", {}, null)))
   }
 
-  it("userId is required in all calls, sid in calls that need a session", () => {
+  it("userId is required in every call, and sid in calls that need a session", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
       assert.strictEqual(malformed(method, without("userId")).status, "INVALID_PARAMETER", method)
     }
@@ -126,7 +126,7 @@ describe("requests of Evolution", () => {
     }
   })
 
-  it("uuid is echoed where it is a text, and required in no call", () => {
+  it("uuid is echoed if it is a string, and is never required", () => {
     for (const method of ["check", "balance", "debit", "credit", "cancel"]) {
       for (const uuid of [undefined, "", null, 7]) {
         const answer = answerOf(method, refusedWith("TRY_AGAIN", {}, null), { ...money(), uuid })
@@ -137,7 +137,7 @@ describe("requests of Evolution", () => {
     assert.strictEqual(malformed("debit", { ...money(), currency: "EURO" }).uuid, "call-1")
   })
 
-  it("a malformed call is answered with the balance where the player is known", () => {
+  it("a malformed call of a known player is answered with the balance", () => {
     for (const method of ["balance", "debit", "credit", "cancel", "promo_payout"]) {
       assert.strictEqual(send(method, { ...money(), currency: 978 })._tag, "Call")
     }
@@ -145,7 +145,7 @@ describe("requests of Evolution", () => {
     assert.strictEqual(send("debit", { ...money(), userId: 7 })._tag, "Answered")
   })
 
-  it("debit, credit and cancel need a transaction and a three-letter currency, a debit its game as well", () => {
+  it("debit, credit and cancel require a transaction and a three-letter currency, and debit also a game", () => {
     for (const method of ["debit", "credit", "cancel"]) {
       for (const field of method === "debit" ? ["game", "transaction", "currency"] : ["transaction", "currency"]) {
         assert.deepStrictEqual(
@@ -177,7 +177,7 @@ describe("requests of Evolution", () => {
     })
   })
 
-  it("a balance is queried for a table or without a table", () => {
+  it("a balance can be queried for a table or without one", () => {
     const { call } = asCall(send("balance", { ...about, currency: "EUR", game }))
     assert.deepInclude(call, { kind: "balance", gameId: "table-1", currency: "EUR" })
     const inLobby = { ...game, id: null }
@@ -187,7 +187,7 @@ describe("requests of Evolution", () => {
     assert.deepInclude(asCall(send("balance", { ...about, currency: "EUR", game: null })).call, { gameId: null })
   })
 
-  it("a debit is a bet in the session of its sid, a credit a win and a cancel a rollback without a session", () => {
+  it("debit is a bet in the session of its sid; credit is a win and cancel a rollback, both without a session", () => {
     const debit = asAction(send("debit", money()))
     assert.deepInclude(debit.call, { session: "token", gameId: "table-1", roundId: "round-1", currency: "EUR" })
     assert.deepInclude(debit.action, {
@@ -220,7 +220,7 @@ describe("requests of Evolution", () => {
     assert.deepStrictEqual(new Set(ids), new Set(["settle:1018:round-1:bet-1"]))
   })
 
-  it("a credit or cancel needs only the refId of its debit", () => {
+  it("a credit or cancel needs only the refId of its debit, and takes the round from it", () => {
     const bare = { ...about, currency: "EUR", transaction: { refId: "bet-1", amount: 1 } }
     for (
       const [method, body] of [["credit", bare], ["cancel", { ...bare, transaction: { refId: "bet-1" } }]] as const
@@ -231,7 +231,7 @@ describe("requests of Evolution", () => {
     }
   })
 
-  it("a credit belongs to the round of its debit, and a debit to the round that it names", () => {
+  it("a credit or cancel is settled in the round of its debit, whatever round it names", () => {
     assert.deepInclude(asAction(send("credit", money())).action, { ofBet: true })
     const moved = asAction(send("credit", money())).call.inRound?.("round-2")
     assert.deepInclude(moved?.actions[0], {
@@ -262,7 +262,7 @@ describe("requests of Evolution", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("promo payouts are promo-wins by their type", () => {
+  it("promo payouts are promo-wins, whose kind follows from the payout's type", () => {
     const kinds = {
       JACKPOT: "jackpot",
       FREE_ROUND_PLAYABLE_SPENT: "free_rounds",
@@ -292,7 +292,7 @@ describe("requests of Evolution", () => {
   })
 })
 
-describe("amounts of Evolution", () => {
+describe("Evolution amounts", () => {
   const amountOf = (text: string) => {
     const received = send("debit", JSON.stringify(money("AMOUNT")).replace("\"AMOUNT\"", text))
     const { call, render } = asCall(received)
@@ -301,7 +301,7 @@ describe("amounts of Evolution", () => {
     return action.action === "bet" ? action.amount : undefined
   }
 
-  it("are decoded exactly, with six decimals and with exponents", () => {
+  it("are decoded exactly, including six decimals and exponents", () => {
     assert.deepStrictEqual(amountOf("10.000000"), { coefficient: 10, scale: 0 })
     assert.deepStrictEqual(amountOf("63727092.34"), { coefficient: 6_372_709_234, scale: 2 })
     assert.deepStrictEqual(amountOf("6.372709234E7"), { coefficient: 6_372_709_234, scale: 2 })
@@ -311,7 +311,7 @@ describe("amounts of Evolution", () => {
     assert.deepStrictEqual(amountOf("0"), { coefficient: 0, scale: 0 })
   })
 
-  it("are INVALID_PARAMETER when they are not exactly representable numbers", () => {
+  it("are answered INVALID_PARAMETER unless they are numbers that can be represented exactly", () => {
     for (
       const text of [
         "\"10.50\"",
@@ -330,7 +330,7 @@ describe("amounts of Evolution", () => {
     }
   })
 
-  it("are answered as numbers of major units, never negative", () => {
+  it("are answered in major units, and as 0 for a negative balance", () => {
     const bodyOf = (real: number, bonus: number, currency = "EUR") =>
       answerOf("balance", { _tag: "Balance", playerRef: "1018", funds: { currency, real, bonus } }).body
     assert.strictEqual(bodyOf(6_372_709_234, 0), `{"status":"OK","balance":63727092.34,"bonus":0.00,"uuid":"call-1"}`)
@@ -342,7 +342,7 @@ describe("amounts of Evolution", () => {
   })
 })
 
-describe("statuses to Evolution", () => {
+describe("statuses answered to Evolution", () => {
   const processed = settled(euros(1050), {})
   const replayed = settled(euros(1050), { status: "replayed", first: "processed" })
   const ok = { status: "OK", balance: 10.5, bonus: 0, uuid: "call-1" }
@@ -451,21 +451,23 @@ describe("statuses to Evolution", () => {
   })
 })
 
-describe("settings of Evolution", () => {
-  it("are required one by one, and no other names are allowed", () => {
-    const wrong = evolutionProtocol.bind({ ...settings, auth_token: "", games_url: 7, more: "x" })
-    assert.strictEqual(wrong._tag, "Failure")
+describe("Evolution settings", () => {
+  it("are refused when one is missing, invalid or unknown", () => {
+    assert.strictEqual(evolutionProtocol.bind(settings)._tag, "Success")
+    for (const wrong of [{ auth_token: "" }, { games_url: 7 }, { more: "x" }]) {
+      assert.strictEqual(evolutionProtocol.bind({ ...settings, ...wrong })._tag, "Failure", JSON.stringify(wrong))
+    }
   })
 
-  it("have both tokens encrypted", () => {
+  it("include both tokens among the encrypted secrets", () => {
     assert.deepStrictEqual(evolutionProtocol.secrets, ["auth_token", "api_token"])
   })
 })
 
-describe("a launch at Evolution", () => {
+describe("an Evolution launch", () => {
   const order = launchOf("sid-1", { gameId: "table-1", depositUrl: "https://casino.example.com/cashier" })
 
-  it.effect("posts the player, the sid and the table with both keys", () =>
+  it.effect("posts the player, the sid and the table, authenticated with both keys", () =>
     Effect.gen(function*() {
       const { asked, tools } = vendorAnswering({ entry: "/entry?params=abc", entryEmbedded: "/entry?embedded" })
       const address = yield* outbound.launch(order, tools)

@@ -56,8 +56,8 @@ const codeOf = (received: ReturnType<typeof send>, outcome?: WalletOutcome): unk
   return code
 }
 
-describe("the signature of GCP", () => {
-  it("is right for the example play", () => {
+describe("the GCP signature", () => {
+  it("is accepted for the example /play call", () => {
     const body =
       "{\"user_id\":\"1018\",\"currency\":\"EUR\",\"game\":\"acme:gold\",\"game_id\":\"r-1\",\"session_id\":\"s-1\",\"finished\":true," +
       "\"actions\":[{\"action\":\"bet\",\"amount\":1050,\"action_id\":\"b-1\"},{\"action\":\"win\",\"amount\":325,\"action_id\":\"w-1\"}]}"
@@ -67,7 +67,7 @@ describe("the signature of GCP", () => {
     )
   })
 
-  it("that is wrong or missing answers 403 under HTTP 403", () => {
+  it("that is wrong or missing is answered code 403 with HTTP 403", () => {
     for (const signature of ["0".repeat(64), ""]) {
       const received = send("/play", play, signature)
       asStranger(received)
@@ -76,18 +76,18 @@ describe("the signature of GCP", () => {
   })
 })
 
-describe("calls of GCP", () => {
+describe("GCP calls", () => {
   it("are not found under another path or method", () => {
     for (const path of ["", "/", "/bet", "/play/"]) assert.strictEqual(send(path, play)._tag, "NotFound")
     assert.strictEqual(receive(vendorCall("/play", "{}", { method: "PUT" }))._tag, "NotFound")
   })
 
-  it("that are no JSON object answer 400", () => {
+  it("that are not a JSON object are answered 400", () => {
     assert.strictEqual(codeOf(send("/play", "nonsense")), 400)
   })
 
   for (const name of ["user_id", "currency", "game", "game_id"]) {
-    it(`with no ${name} answer 400`, () => {
+    it(`without ${name} are answered 400`, () => {
       for (const path of ["/play", "/rollback"]) {
         const values = path === "/play" ? play : rollback
         assert.strictEqual(codeOf(send(path, { ...values, [name]: undefined }), balanceOf(euros(1))), 400)
@@ -95,7 +95,7 @@ describe("calls of GCP", () => {
     })
   }
 
-  it("refused for their content are answered with the balance, without another wallet call", () => {
+  it("with invalid content are answered with the balance, and cause no wallet call except the query for it", () => {
     const received = send("/play", { ...play, finished: 1 })
     assert.deepInclude(asCall(received).call, { kind: "balance", player })
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(1234))))["balance"], 1234)
@@ -103,7 +103,7 @@ describe("calls of GCP", () => {
 })
 
 describe("/play", () => {
-  it("settles all actions in order, the wins by the round, amounts in subunits", () => {
+  it("settles all actions in order, with amounts in minor units and wins against their round", () => {
     assert.deepStrictEqual(asCall(send("/play", play)).call, {
       kind: "settle",
       method: "play",
@@ -119,7 +119,7 @@ describe("/play", () => {
     })
   })
 
-  it("answers balance, game_id and every transaction in order", () => {
+  it("answers the balance, game_id and each transaction in order", () => {
     const outcome = settled(euros(9_325, 40), { bonusAmount: -50 }, {})
     assert.deepStrictEqual(valuesOf(answerTo(send("/play", play), outcome)), {
       balance: 9_365,
@@ -131,7 +131,7 @@ describe("/play", () => {
     })
   })
 
-  it("without actions queries the balance", () => {
+  it("queries the balance when it has no actions", () => {
     for (const actions of [undefined, []]) {
       const received = send("/play", { user_id: "1018", currency: "EUR", game: "acme:gold", actions })
       assert.deepStrictEqual(asCall(received).call, {
@@ -145,12 +145,12 @@ describe("/play", () => {
     }
   })
 
-  it("without actions but finished closes the round", () => {
+  it("closes the round when it is finished and has no actions", () => {
     const { call } = asCall(send("/play", { ...play, actions: [] }))
     assert.deepInclude(call, { roundId: "r-1", actions: [{ action: "close_round" }] })
   })
 
-  it("accepts a decimal amount instead of subunits, or both if they agree, and answers the balance in both forms", () => {
+  it("accepts a decimal amount instead of minor units, or both if they agree, and answers the balance in both forms", () => {
     for (
       const action of [
         { action: "bet", action_id: "b-1", amount_currency: 10.5 },
@@ -171,13 +171,13 @@ describe("/play", () => {
   })
 
   for (const amount of [-1, 10.5, "1050", null, 1e30]) {
-    it(`with the amount ${String(amount)} answers 400`, () => {
+    it(`answers 400 to the amount ${String(amount)}`, () => {
       const received = send("/play", { ...play, actions: [{ action: "bet", action_id: "b-1", amount }] })
       assert.strictEqual(codeOf(received, balanceOf(euros(1))), 400)
     })
   }
 
-  it("with another action, no id, or an id twice answers 400", () => {
+  it("answers 400 to an unknown action, a missing id or a repeated id", () => {
     const [bet] = play.actions
     for (const actions of [[{ ...bet, action: "tip" }], [{ ...bet, action_id: "" }], [bet, bet], "bet"]) {
       assert.strictEqual(codeOf(send("/play", { ...play, actions }), balanceOf(euros(1))), 400)
@@ -185,18 +185,18 @@ describe("/play", () => {
   })
 
   const refusals: ReadonlyArray<readonly [string, WalletOutcome, number]> = [
-    ["funds", refusedWith("INSUFFICIENT_FUNDS"), 100],
+    ["too little money", refusedWith("INSUFFICIENT_FUNDS"), 100],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), 101],
     ["a limit", refusedWith("LIMIT_EXCEEDED"), 105],
-    ["a stake above the bonus's", refusedWith("BONUS_INVALID"), 106],
+    ["a stake above the bonus's maximum", refusedWith("BONUS_INVALID"), 106],
     ["a locked account", refusedWith("PLAYER_RESTRICTED", { reason: "locked" }), 110],
     ["another currency", fieldRefused("currency"), 154],
-    ["its rollback having come before", refusedWith("BET_ROLLED_BACK", { tombstone: true }), 400],
+    ["an earlier rollback of it", refusedWith("BET_ROLLED_BACK", { tombstone: true }), 400],
     ["an id that was used for something else", refusedWith("DUPLICATE_TRANSACTION"), 400],
     ["an unknown game", gameUnknown, 405]
   ]
   for (const [why, outcome, code] of refusals) {
-    it(`refused for ${why} answers ${code} with the balance where it is known`, () => {
+    it(`refused for ${why} answers ${code}, with the balance of a known player`, () => {
       const received = send("/play", play)
       assert.strictEqual(codeOf(received, outcome), code)
       const { balance } = valuesOf(answerTo(received, outcome))
@@ -206,7 +206,7 @@ describe("/play", () => {
 })
 
 describe("/rollback", () => {
-  it("rolls back the named transactions, and answers an unknown original as done", () => {
+  it("rolls back the named transactions, and answers success for an unknown one", () => {
     const received = send("/rollback", rollback)
     assert.deepInclude(asCall(received).call, {
       actions: [{ action: "rollback", transactionId: "rb-1", targetTransactionId: "b-1", closesRound: true }]
@@ -217,7 +217,7 @@ describe("/rollback", () => {
     })
   })
 
-  it("of nothing, of something twice, or with another action answers 400", () => {
+  it("answers 400 to no actions, a repeated target or an unknown action", () => {
     const [action] = rollback.actions
     for (const actions of [[], [action, { ...action, action_id: "rb-2" }], [{ ...action, action: "bet" }]]) {
       assert.strictEqual(codeOf(send("/rollback", { ...rollback, actions }), balanceOf(euros(1))), 400)
@@ -226,7 +226,7 @@ describe("/rollback", () => {
 })
 
 describe("/freespins", () => {
-  it("pays the total of a free-spins issue once per issue", () => {
+  it("pays the total of a free-spins issue, with one transaction id per issue", () => {
     const received = send("/freespins", freespins)
     assert.deepInclude(asCall(received).call, {
       player: { ref: null, token: null, transactionId: null },
@@ -242,16 +242,16 @@ describe("/freespins", () => {
     assert.deepStrictEqual(valuesOf(answerTo(received, settled(euros(1250), {}))), { balance: 1250 })
   })
 
-  it("of an unknown issue, or without an amount, answers 400", () => {
+  it("answers 400 for an unknown issue or an invalid or missing amount", () => {
     assert.strictEqual(codeOf(send("/freespins", freespins), refusedWith("NOT_FOUND", {}, null)), 400)
     assert.strictEqual(codeOf(send("/freespins", { issue_id: "i-1" })), 400)
     assert.strictEqual(codeOf(send("/freespins", { ...freespins, total_amount: -1 })), 400)
   })
 })
 
-describe("a call of GCP that cannot be answered now", () => {
+describe("a GCP call that cannot be answered now", () => {
   for (const [path, values] of [["/play", play], ["/rollback", rollback], ["/freespins", freespins]] as const) {
-    it(`${path} answers 500 under HTTP 500`, () => {
+    it(`${path} is answered code 500 with HTTP 500`, () => {
       for (const code of passing) assert.strictEqual(codeOf(send(path, values), refusedWith(code, {}, null)), 500)
     })
   }

@@ -114,7 +114,7 @@ const caletaStatusOf = (path: string, outcome: WalletOutcome) =>
   valuesOf(asCall(sendCaleta(path, caletaBodies[path])).render(outcome))["status"]
 const formStatusOf = (received: ReturnType<typeof send>) => valuesOf(asAnswer(received).answer)["status"]
 
-describe("the signature of Hub88", () => {
+describe("the Hub88 signature", () => {
   it("is RSA-SHA256 over the raw bytes, with the vendor's key", () => {
     const { receive } = bound(hub88Protocol, { ...settings, vendor_public_key: betVector.publicKey })
     const received = receive(
@@ -127,7 +127,7 @@ describe("the signature of Hub88", () => {
     asStranger(other)
   })
 
-  it("is RS_ERROR_INVALID_SIGNATURE (HTTP 200) when missing, of other content or not base64", () => {
+  it("is answered RS_ERROR_INVALID_SIGNATURE (HTTP 200) when it is missing, wrong or not base64", () => {
     const text = JSON.stringify(bet)
     for (const signature of [undefined, "", "äöü", signatureOf(`${text} `)]) {
       const headers = signature === undefined ? {} : { "x-hub88-signature": signature }
@@ -151,8 +151,8 @@ describe("the signature of Hub88", () => {
   })
 })
 
-describe("calls of Hub88", () => {
-  it("Hub88 and Caleta have their own paths, with POST", () => {
+describe("Hub88 calls", () => {
+  it("Hub88 and Caleta calls have separate paths, and only POST is accepted", () => {
     for (const path of Object.keys(bodies)) {
       assert.strictEqual(send(path, bodies[path])._tag, "Call", path)
       assert.strictEqual(sendCaleta(path, bodies[path])._tag, "NotFound", path)
@@ -234,7 +234,7 @@ describe("calls of Hub88", () => {
     assert.strictEqual(formStatusOf(send("/transaction/bet", inexact)), "RS_ERROR_WRONG_TYPES")
   })
 
-  it("user and request_uuid are echoed when the form is wrong", () => {
+  it("user and request_uuid are echoed for a malformed call", () => {
     assert.deepStrictEqual(valuesOf(asAnswer(send("/transaction/bet", { ...bet, amount: "1" })).answer), {
       user: "1018",
       status: "RS_ERROR_WRONG_TYPES",
@@ -242,12 +242,12 @@ describe("calls of Hub88", () => {
     })
   })
 
-  it("unknown fields, meta and bet are ignored", () => {
+  it("the fields meta and bet, and unknown fields, are ignored", () => {
     const { action } = asAction(send("/transaction/bet", { ...bet, bet: "zero", meta: { a: [1.5] }, more: null }))
     assert.strictEqual(action.action, "bet")
   })
 
-  it("a bet needs its session token, a win and a rollback need none", () => {
+  it("a bet needs its session token, but a win and a rollback do not", () => {
     const placed = asAction(send("/transaction/bet", bet))
     assert.deepInclude(placed.call, {
       player: { ref: "1018", token: "token-0001", transactionId: null },
@@ -302,7 +302,7 @@ describe("calls of Hub88", () => {
     assert.strictEqual(player.ref, "1018")
   })
 
-  it("user info is queried by the player, a balance also by the token", () => {
+  it("user info is queried by player, and a balance by player and token", () => {
     assert.deepInclude(asCall(send("/user/info", info)).call, {
       kind: "identify",
       player: { ref: "1018", token: null, transactionId: null },
@@ -316,7 +316,7 @@ describe("calls of Hub88", () => {
   })
 })
 
-describe("amounts of Hub88", () => {
+describe("Hub88 amounts", () => {
   const amountOf = (amount: number) => {
     const { action } = asAction(send("/transaction/bet", { ...bet, amount }))
     return action.action === "bet" ? action.amount : undefined
@@ -330,7 +330,7 @@ describe("amounts of Hub88", () => {
     assert.deepStrictEqual(amountOf(0), { coefficient: 0, scale: 0 })
   })
 
-  it("are answered in hundred-thousandths by the currency's digits, never negative", () => {
+  it("are answered in hundred-thousandths, converted by the currency's decimals, and as 0 for a negative balance", () => {
     const bodyOf = (real: number, bonus: number, currency = "EUR") =>
       answer("/user/balance", balanceOf({ real, bonus, currency })).body
     const sample = (currency: string, units: string) =>
@@ -374,7 +374,7 @@ describe("answers to Hub88", () => {
     assert.strictEqual(statusOf("/transaction/rollback", refusedWith("NOT_FOUND")), "RS_OK")
   })
 
-  it("a refusal contains the balance where it is known", () => {
+  it("a refusal contains the balance of a known player", () => {
     assert.deepStrictEqual(valuesOf(answer("/transaction/bet", refusedWith("INSUFFICIENT_FUNDS"))), {
       user: "1018",
       status: "RS_ERROR_NOT_ENOUGH_MONEY",
@@ -389,7 +389,7 @@ describe("answers to Hub88", () => {
     })
   })
 
-  it("a refused bet is answered with the reason", () => {
+  it("each refusal of a bet has its own status", () => {
     const rows: ReadonlyArray<readonly [WalletOutcome, string]> = [
       [refusedWith("INSUFFICIENT_FUNDS"), "RS_ERROR_NOT_ENOUGH_MONEY"],
       [refusedWith("INVALID_SESSION", { session: "unknown" }), "RS_ERROR_INVALID_TOKEN"],
@@ -409,7 +409,7 @@ describe("answers to Hub88", () => {
     assert.strictEqual(caletaStatusOf("/wallet/bet", refusedWith("BONUS_INVALID")), "RS_ERROR_BET_LIMIT_EXCEEDED")
   })
 
-  it("a refused win is answered that its bet is unknown or rolled back, or its id used by another transaction", () => {
+  it("a refused win is answered with the status for an unknown bet, a rolled-back bet or a used transaction id", () => {
     assert.strictEqual(
       statusOf("/transaction/win", refusedWith("BET_NOT_FOUND")),
       "RS_ERROR_TRANSACTION_DOES_NOT_EXIST"
@@ -440,7 +440,7 @@ describe("answers to Hub88", () => {
   })
 })
 
-describe("calls of Caleta", () => {
+describe("Caleta calls", () => {
   it("a check exchanges the token", () => {
     const { call, render } = asCall(sendCaleta("/wallet/check", caletaBodies["/wallet/check"]))
     assert.deepInclude(call, {
@@ -462,7 +462,7 @@ describe("calls of Caleta", () => {
     }
   })
 
-  it("supplier_user names the player, and a balance is answered for a token that was once valid", () => {
+  it("supplier_user identifies the player, and a balance is answered even for an expired token", () => {
     const placed = asAction(sendCaleta("/wallet/bet", caletaBodies["/wallet/bet"]))
     assert.deepInclude(placed.call, { player: { ref: "1018", token: "token-0001", transactionId: null } })
     assert.deepInclude(asCall(sendCaleta("/wallet/balance", caletaBodies["/wallet/balance"])).call, {
@@ -472,7 +472,7 @@ describe("calls of Caleta", () => {
     assert.notProperty(asCall(send("/user/balance", balance)).call, "mayBeOver")
   })
 
-  it("a rollback without user names the player by its token or its transaction", () => {
+  it("a rollback without user identifies the player by its token or its transaction", () => {
     const short = { transaction_uuid: "r-1", reference_transaction_uuid: "bet-1", request_uuid: "request-1" }
     const named = asAction(sendCaleta("/wallet/rollback", { ...short, token: "token-0001" }))
     assert.deepInclude(named.call, { player: { ref: null, token: "token-0001", transactionId: "bet-1" } })
@@ -485,7 +485,7 @@ describe("calls of Caleta", () => {
     assert.deepInclude(unnamed.action, { targetTransactionId: "bet-1" })
   })
 
-  it("need no supplier_transaction_id, and round_closed and is_free are false when missing", () => {
+  it("need no supplier_transaction_id, and round_closed and is_free default to false", () => {
     const short = {
       ...bet,
       supplier_user: "1018",
@@ -494,21 +494,22 @@ describe("calls of Caleta", () => {
       is_free: undefined
     }
     assert.deepInclude(asAction(sendCaleta("/wallet/bet", short)).action, {
+      isFree: false,
       closesRound: false,
       amount: { coefficient: 105, scale: 1 }
     })
   })
 
-  it("a known id is another transaction when its user, round or game differs", () => {
+  it("compare a repeated message by user, round and game, not by its whole content as Hub88 calls do", () => {
     assert.strictEqual(caleta.policy?.sameMessage, "round")
     assert.strictEqual((hub88.policy ?? hub88Protocol.policy).sameMessage, "content")
   })
 })
 
-describe("settings of Hub88", () => {
+describe("Hub88 settings", () => {
   const wrong = (given: object) => hub88Protocol.bind({ ...settings, ...given })._tag
 
-  it("are two PEM keys, a number and two texts", () => {
+  it("are refused when a key, the operator id, another value or a name is invalid", () => {
     assert.strictEqual(wrong({}), "Success")
     assert.strictEqual(wrong({ dialect: "hub88" }), "Success")
     for (
@@ -525,12 +526,12 @@ describe("settings of Hub88", () => {
     ) assert.strictEqual(wrong(given), "Failure", JSON.stringify(given))
   })
 
-  it("have the private key encrypted", () => {
+  it("include the private key among the encrypted secrets", () => {
     assert.deepStrictEqual(hub88Protocol.secrets, ["private_key"])
   })
 })
 
-describe("calls to Hub88 and Caleta", () => {
+describe("outbound calls to Hub88 and Caleta", () => {
   const order = launchOf("token-0001", { gameId: "clt_dragonrising" })
 
   const signedBody = (asked: ReturnType<typeof vendorAnswering>["asked"], header = "X-Hub88-Signature") => {
@@ -584,7 +585,7 @@ describe("calls to Hub88 and Caleta", () => {
       assert.strictEqual(signedBody(asked).url, "https://hub.example.com/api/operator/generic/v2/game/url")
     }))
 
-  it.effect("a demo has the demo's currency and neither user nor token", () =>
+  it.effect("a demo launch has the demo currency, and neither user nor token", () =>
     Effect.gen(function*() {
       for (
         const [{ outbound }, header, currency] of [
@@ -666,7 +667,7 @@ describe("calls to Hub88 and Caleta", () => {
     validUntil: noon + 86_400_000
   }
 
-  it.effect("a reward is created from a prepaid with its game, currency, number and value", () =>
+  it.effect("a reward is created from a prepaid with its game, currency, number of rounds and value", () =>
     Effect.gen(function*() {
       const prepaids = [
         { prepaid_uuid: "odd", game_code: "g-1", currency: "EUR", bet_value: "20000" },
@@ -707,7 +708,7 @@ describe("calls to Hub88 and Caleta", () => {
       assert.deepStrictEqual(fields, { operator_id: 7, reward_uuid: "reward-1" })
     }))
 
-  it.effect("transactions/list is the feed, by kind and without declined transactions", () =>
+  it.effect("transactions/list is the feed, with the kind of each transaction and without declined ones", () =>
     Effect.gen(function*() {
       const line = (transaction_uuid: string, kind: string, transaction_status: string, amount: number) => ({
         transaction_uuid,

@@ -53,7 +53,7 @@ const settings = {
 
 describe("lists fetched from vendors", () => {
   // Goal: a list that is read leaves the thread to others. Method: somebody who counts turns beside a long list.
-  it.effect("are processed in slices, with turns for other fibers in between", () =>
+  it.effect("are processed in slices, between which other fibers run", () =>
     Effect.gen(function*() {
       let turns = 0
       const others = yield* Effect.forkChild(
@@ -70,7 +70,7 @@ describe("lists fetched from vendors", () => {
       assert.isAbove(turns, 0)
     }))
 
-  it.effect("are limited in lines and characters over all answers", () =>
+  it.effect("are limited to a total of lines and characters over all answers", () =>
     Effect.gen(function*() {
       const { addAnswer, addLines } = makeListSum("feed", { maxLines: 10, maxBytes: 100 })
       const answer = (length: number) => ({ status: 200, header: () => undefined, body: "x".repeat(length) })
@@ -157,7 +157,7 @@ const assertSlotegrator = (request: VendorRequest) => {
 }
 
 describe("launches", () => {
-  it.effect("Pragmatic Play: game/url with a hash, a demo without player and token", () =>
+  it.effect("Pragmatic Play: game/url with a hash, for a demo without player and token", () =>
     Effect.gen(function*() {
       const { launch } = outboundOf(pragmaticProtocol)
       const { asked, tools } = vendorAnswering({
@@ -192,7 +192,7 @@ describe("launches", () => {
       assert.notProperty(demoFields, "externalPlayerId")
     }))
 
-  it.effect("Slotegrator: games/init under the launch's token as session, games/init-demo", () =>
+  it.effect("Slotegrator: games/init with the launch token as the session, or games/init-demo", () =>
     Effect.gen(function*() {
       const { launch } = outboundOf(slotegratorProtocol)
       const { asked, tools } = vendorAnswering({ url: "https://vendor.example/game" })
@@ -216,7 +216,7 @@ describe("launches", () => {
       assert.notProperty(formOf(asked[1]?.body), "player_id")
     }))
 
-  it.effect("A8R: Launcher/Real, and Launcher/Demo without the player", () =>
+  it.effect("A8R: Launcher/Real, or Launcher/Demo without the player", () =>
     Effect.gen(function*() {
       const { launch } = outboundOf(a8rProtocol)
       const { asked, tools } = vendorAnswering({ launch_url: "https://vendor.example/game" })
@@ -247,7 +247,7 @@ describe("launches", () => {
       assert.notProperty(asked.slice(1).map(jsonOf)[0], "player")
     }))
 
-  it.effect("GCP: sessions, and demo without the player", () =>
+  it.effect("GCP: sessions, or demo without the player", () =>
     Effect.gen(function*() {
       const { launch } = outboundOf(gcpProtocol)
       const { asked, tools } = vendorAnswering({ launch_options: { game_url: "https://vendor.example/game" } })
@@ -293,7 +293,7 @@ describe("launches", () => {
 })
 
 describe("catalogues", () => {
-  it.effect("Pragmatic Play: the list of games, live ones known by their data type", () =>
+  it.effect("Pragmatic Play: the list of games, with live games recognised by their data type", () =>
     Effect.gen(function*() {
       const { catalogue } = outboundOf(pragmaticProtocol)
       assert(catalogue !== undefined)
@@ -350,7 +350,7 @@ describe("catalogues", () => {
       assertSigned(only(asked))
     }))
 
-  it.effect("Slotegrator: page by page, one question a second, without pictures", () =>
+  it.effect("Slotegrator: page by page, at one request per second, without pictures", () =>
     Effect.gen(function*() {
       const { catalogue } = outboundOf(slotegratorProtocol)
       assert(catalogue !== undefined)
@@ -387,7 +387,7 @@ describe("catalogues", () => {
       assert.deepStrictEqual(asked.map(({ url }) => new URL(url).searchParams.get("page")), ["1", "2"])
     }))
 
-  it("GCP has none", () => {
+  it("GCP: not available", () => {
     assert.isUndefined(outboundOf(gcpProtocol).catalogue)
   })
 })
@@ -424,7 +424,7 @@ describe("free rounds", () => {
       assertPragmatic(formOf(cancelled.body))
     }))
 
-  it.effect("Slotegrator: the stake is one that the vendor offers, any other is refused", () =>
+  it.effect("Slotegrator: only stakes that the vendor offers are accepted", () =>
     Effect.gen(function*() {
       const answers = [
         { total_bets: [{ bet_id: 0, amount: 0.1 }, { bet_id: 1, amount: 0.2 }] },
@@ -446,7 +446,7 @@ describe("free rounds", () => {
       }
     }))
 
-  it.effect("A8R and GCP: the reference is the issue, and what cannot be cancelled is refused", () =>
+  it.effect("A8R and GCP: the reference is the issue id, and a cancellation that the vendor refuses is reported as refused", () =>
     Effect.gen(function*() {
       for (const protocol of [a8rProtocol, gcpProtocol]) {
         const { asked, tools } = vendorAnswering({})
@@ -462,7 +462,7 @@ describe("free rounds", () => {
     }))
 })
 
-describe("the feed of Pragmatic Play", () => {
+describe("the Pragmatic Play feed", () => {
   const columns = "playerID,extPlayerID,gameID,playSessionID,parentSessionID,startDate,endDate,status,type,bet,win," +
     "currency,jackpot,bonusCode,bonusBet,bonusWin"
   const day = { fromMs: Date.UTC(2026, 10, 22), toMs: Date.UTC(2026, 10, 23) }

@@ -110,8 +110,8 @@ const calls: { readonly [method: string]: Fields } = {
   }
 }
 
-describe("settings of Pragmatic Play", () => {
-  it("are the documented settings, with every wrong one named", () => {
+describe("Pragmatic Play settings", () => {
+  it("accept the documented ones, and name every invalid, missing or unknown one", () => {
     const { secret_key: _, ...without } = settings
     assert.isTrue(Result.isSuccess(pragmaticProtocol.bind({ ...settings, free_rounds_win: "pay" })))
     const wrong = pragmaticProtocol.bind({ ...without, free_rounds_win: "twice", other: 1 })
@@ -119,18 +119,18 @@ describe("settings of Pragmatic Play", () => {
     for (const name of ["secret_key", "free_rounds_win", "other"]) assert.include(String(wrong.failure), name)
   })
 
-  it("have the secret and the feed's password encrypted", () => {
+  it("include the secret key and the feed's password among the encrypted secrets", () => {
     assert.deepStrictEqual(pragmatic.secrets, ["secret_key", "feed_password"])
   })
 })
 
-describe("the hash of Pragmatic Play", () => {
-  it("is right for the example authenticate", () => {
+describe("the Pragmatic Play hash", () => {
+  it("is correct for the example authenticate call", () => {
     const entries = [["token", "5v93mto7jr"], ["providerId", "pragmaticplay"], ["hash", "ignored"]] as const
     assert.strictEqual(pragmaticHash("made-up-secret", entries), "52b38582f6d485dd5320e09d9a84d54c")
   })
 
-  it("is right for the example bet: an empty field left out, a comma, an unknown field kept", () => {
+  it("is correct for the example bet, which has an empty field (left out), a comma and an unknown field (kept)", () => {
     const entries = Object.entries({
       ...bet,
       userId: "1018",
@@ -142,7 +142,7 @@ describe("the hash of Pragmatic Play", () => {
     assert.strictEqual(pragmaticHash("made-up-secret", entries), "208850caf003b072dcb6841ca1be90be")
   })
 
-  it("is taken over decoded values, whichever way they were encoded", () => {
+  it("is computed over the decoded values, however they were encoded", () => {
     const hash = pragmaticHash(settings.secret_key, [["providerId", "PragmaticPlay"], ["userId", "1018"], [
       "x",
       "a b,c"
@@ -152,7 +152,7 @@ describe("the hash of Pragmatic Play", () => {
   })
 
   for (const hash of ["0".repeat(32), "", "52b38582f6d485dd5320e09d9a84d54"]) {
-    it(`that is wrong answers 5: ${hash === "" ? "(none)" : hash}`, () => {
+    it(`that is wrong is answered 5: ${hash === "" ? "(none)" : hash}`, () => {
       const received = bound.receive(vendorCall("/balance.html", formOf({ providerId: "x", userId: "1018" }, hash)))
       asStranger(received)
       assert.strictEqual(errorOf(received), 5)
@@ -160,7 +160,7 @@ describe("the hash of Pragmatic Play", () => {
   }
 })
 
-describe("calls of Pragmatic Play", () => {
+describe("Pragmatic Play calls", () => {
   it("are not found under another path or method", () => {
     for (const path of ["", "/", "/bet", "/bets.html", "/authenticate.html/x"]) {
       assert.strictEqual(bound.receive(vendorCall(path, formOf({})))._tag, "NotFound")
@@ -168,14 +168,14 @@ describe("calls of Pragmatic Play", () => {
     assert.strictEqual(bound.receive(vendorCall("/bet.html", "", { method: "GET" }))._tag, "NotFound")
   })
 
-  it("compare providerId without its case, and answer 7 for another", () => {
+  it("ignore the case of providerId, and are answered 7 for another provider", () => {
     assert.strictEqual(receive("balance", { userId: "1018", providerId: "PRAGMATICPLAY" })._tag, "Call")
     assert.strictEqual(errorOf(receive("balance", { userId: "1018", providerId: "other" })), 7)
   })
 
   for (const [method, fields] of Object.entries(calls)) {
     for (const name of Object.keys(fields)) {
-      it(`${method} without ${name} answers 7`, () => {
+      it(`${method} without ${name} are answered 7`, () => {
         const { [name]: _, ...rest } = fields
         const received = receive(method, rest)
         assert(received._tag === "Answered")
@@ -185,7 +185,7 @@ describe("calls of Pragmatic Play", () => {
     }
   }
 
-  it("answer 7 for a parameter that comes twice", () => {
+  it("are answered 7 for a repeated parameter", () => {
     const entries = [["providerId", "PragmaticPlay"], ["userId", "1018"], ["userId", "p-2"]] as const
     const form = new URLSearchParams(entries.map(([name, value]) => [name, value] as [string, string]))
     form.append("hash", pragmaticHash(settings.secret_key, entries))
@@ -193,12 +193,12 @@ describe("calls of Pragmatic Play", () => {
   })
 
   for (const amount of ["-1.00", "1,00", "abc", "1e2", " 1", "+1", "12345678901234567890"]) {
-    it(`answer 7 for the amount "${amount}"`, () => {
+    it(`are answered 7 for the amount "${amount}"`, () => {
       assert.strictEqual(errorOf(receive("bet", { ...bet, amount })), 7)
     })
   }
 
-  it("answer 7 for texts beyond their length and rounds that are no numbers", () => {
+  it("are answered 7 for texts that are too long and rounds that are not numbers", () => {
     assert.strictEqual(errorOf(receive("bet", { ...bet, reference: "r".repeat(33) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, userId: "p".repeat(101) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, gameId: "g".repeat(33) })), 7)
@@ -206,12 +206,12 @@ describe("calls of Pragmatic Play", () => {
     assert.strictEqual(errorOf(receive("bet", { ...bet, userId: "p\u00001" })), 7)
   })
 
-  it("answer 7 for an amount that is no whole number of minor units", () => {
+  it("are answered 7 for an amount that is not a whole number of minor units", () => {
     assert.strictEqual(errorOf(receive("bet", bet), fieldRefused("amount")), 7)
   })
 })
 
-describe("authenticate of Pragmatic Play", () => {
+describe("Pragmatic Play authenticate", () => {
   it("identifies the player of the token without exchanging that token", () => {
     assert.deepStrictEqual(asCall(receive("authenticate", { token: "t-1", gameId: "vs20olympgate" })).call, {
       kind: "identify",
@@ -235,8 +235,8 @@ describe("authenticate of Pragmatic Play", () => {
   })
 })
 
-describe("balance of Pragmatic Play", () => {
-  it("queries by userId, whatever the token", () => {
+describe("Pragmatic Play balance", () => {
+  it("queries the balance by userId, whatever the token", () => {
     assert.deepStrictEqual(asCall(receive("balance", { userId: "1018", token: "old" })).call, {
       kind: "balance",
       method: "balance",
@@ -246,7 +246,7 @@ describe("balance of Pragmatic Play", () => {
     })
   })
 
-  it("answers currency, cash and bonus, and 0 while the balance is negative", () => {
+  it("answers currency, cash and bonus, with both amounts 0 while the balance is negative", () => {
     const received = receive("balance", { userId: "1018" })
     assert.deepStrictEqual(json(answerTo(received, balanceOf(euros(10_050)))), {
       currency: "EUR",
@@ -260,7 +260,7 @@ describe("balance of Pragmatic Play", () => {
   })
 })
 
-describe("bet of Pragmatic Play", () => {
+describe("a Pragmatic Play bet", () => {
   it("is decoded to a bet in the token's session, with an id prefixed by its kind", () => {
     assert.deepStrictEqual(asCall(receive("bet", { ...bet, token: "t-1", bonusCode: "b", platform: "WEB" })).call, {
       kind: "settle",
@@ -284,17 +284,17 @@ describe("bet of Pragmatic Play", () => {
     assert.deepInclude(call, { session: "none", player })
   })
 
-  it("of 0.00 is a bet of a free round", () => {
+  it("of 0.00 is a free-round bet", () => {
     const { call } = asCall(receive("bet", { ...bet, amount: "0.00" }))
     assert(call.kind === "settle")
     assert.deepInclude(call.actions[0], { amount: { coefficient: 0, scale: 0 } })
   })
 
-  it("may have empty details", () => {
+  it("may have empty roundDetails", () => {
     assert.strictEqual(receive("bet", { ...bet, roundDetails: "" })._tag, "Call")
   })
 
-  it("answers transactionId, balances and the amount paid by bonus money", () => {
+  it("is answered with transactionId, balances and the amount staked from bonus money", () => {
     const outcome = settled(euros(10_050), { realAmount: -1000, bonusAmount: -50 })
     const first = json(answerTo(receive("bet", bet), outcome))
     assert.deepStrictEqual(first, {
@@ -308,7 +308,7 @@ describe("bet of Pragmatic Play", () => {
     })
   })
 
-  it("that is repeated answers the same transactionId with the current balance", () => {
+  it("that is repeated is answered with the same transactionId and the current balance", () => {
     const again = settled(euros(100), { status: "replayed", bonusAmount: -50 })
     assert.deepInclude(json(answerTo(receive("bet", bet), again)), {
       transactionId: "bet:585c1306f89c56f5ecfc2f5d",
@@ -318,33 +318,33 @@ describe("bet of Pragmatic Play", () => {
     })
   })
 
-  it("that is repeated after its refund is refused permanently", () => {
+  it("that is repeated after its refund is answered 120 (no retry)", () => {
     const again = settled(euros(100), { status: "replayed", rolledBack: true })
     assert.deepInclude(json(answerTo(receive("bet", bet), again)), { error: 120 })
   })
 
   const refusals: ReadonlyArray<readonly [string, WalletOutcome, number]> = [
-    ["funds", refusedWith("INSUFFICIENT_FUNDS"), 1],
+    ["too little money", refusedWith("INSUFFICIENT_FUNDS"), 1],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), 2],
     ["betting switched off for the player", refusedWith("PLAYER_RESTRICTED", { reason: "can_bet" }), 3],
-    ["a stake above the bonus's", refusedWith("BONUS_INVALID"), 3],
+    ["a stake above the bonus's maximum", refusedWith("BONUS_INVALID"), 3],
     ["a session that is over", refusedWith("INVALID_SESSION"), 4],
     ["a locked account", refusedWith("PLAYER_RESTRICTED", { reason: "locked" }), 6],
     ["an exclusion", refusedWith("PLAYER_RESTRICTED", { reason: "self_exclusion" }), 6],
-    ["a field", fieldRefused("amount"), 7],
+    ["an invalid field", fieldRefused("amount"), 7],
     ["an unknown game", gameUnknown, 8],
     ["a limit", refusedWith("LIMIT_EXCEEDED", { limit: "max_daily_bet" }), 50],
-    ["its refund having come before", refusedWith("BET_ROLLED_BACK", { tombstone: true }), 120],
+    ["an earlier refund of it", refusedWith("BET_ROLLED_BACK", { tombstone: true }), 120],
     ["a reference that was used for something else", refusedWith("DUPLICATE_TRANSACTION"), 120]
   ]
   for (const [why, outcome, error] of refusals) {
-    it(`refused for ${why} answers ${error}`, () => {
+    it(`refused for ${why} is answered ${error}`, () => {
       assert.strictEqual(errorOf(receive("bet", bet), outcome), error)
     })
   }
 })
 
-describe("result of Pragmatic Play", () => {
+describe("a Pragmatic Play result", () => {
   it("is a win of the round, whatever the state of the session", () => {
     assert.deepStrictEqual(asCall(receive("result", { ...bet, token: "dead" })).call, {
       kind: "settle",
@@ -365,7 +365,7 @@ describe("result of Pragmatic Play", () => {
   })
 
   for (const [type, kind] of [["T", "tournament"], ["CJP", "jackpot"], ["CB", "cash_drop"]] as const) {
-    it(`credits a prize of a campaign ${type} as a separate promo-win`, () => {
+    it(`credits a prize of campaign type ${type} as a separate promo-win`, () => {
       const { call } = asCall(receive("result", {
         ...bet,
         promoWinAmount: "2.00",
@@ -385,14 +385,14 @@ describe("result of Pragmatic Play", () => {
     })
   }
 
-  it("with a prize of 0 is a win only, and a prize without a reference answers 7", () => {
+  it("with a prize of 0 is only a win, and with a prize without a reference is answered 7", () => {
     const { call } = asCall(receive("result", { ...bet, promoWinAmount: "0.00" }))
     assert(call.kind === "settle")
     assert.strictEqual(call.actions.length, 1)
     assert.strictEqual(errorOf(receive("result", { ...bet, promoWinAmount: "1.00" })), 7)
   })
 
-  it("answers transactionId and balances", () => {
+  it("is answered with transactionId and balances", () => {
     assert.deepStrictEqual(json(answerTo(receive("result", bet), settled(euros(10_050), {}))), {
       transactionId: "win:585c1306f89c56f5ecfc2f5d",
       currency: "EUR",
@@ -403,14 +403,14 @@ describe("result of Pragmatic Play", () => {
     })
   })
 
-  it("that arrives before its bet is to be retried, and one of a refunded bet is not", () => {
+  it("that arrives before its bet is answered 100 (retry), and one for a refunded bet 120 (no retry)", () => {
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_NOT_FOUND")), 100)
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_ROLLED_BACK", { tombstone: false })), 120)
   })
 })
 
-describe("bonusWin of Pragmatic Play", () => {
-  it("moves no money and ends the grant, unless the settings make it pay", () => {
+describe("a Pragmatic Play bonusWin", () => {
+  it("ends the grant, and pays only if the settings say so", () => {
     const { call } = asCall(receive("bonusWin", calls["bonusWin"] ?? {}))
     assert.deepInclude(call, {
       actions: [],
@@ -429,7 +429,7 @@ describe("bonusWin of Pragmatic Play", () => {
     })
   })
 
-  it("answers as a result does", () => {
+  it("is answered as a result is", () => {
     assert.deepInclude(json(answerTo(receive("bonusWin", calls["bonusWin"] ?? {}), settled(euros(10_050)))), {
       transactionId: "bonus:bw-1",
       currency: "EUR",
@@ -439,7 +439,7 @@ describe("bonusWin of Pragmatic Play", () => {
   })
 })
 
-describe("jackpotWin and promoWin of Pragmatic Play", () => {
+describe("Pragmatic Play jackpotWin and promoWin", () => {
   it("a jackpot is paid outside the round", () => {
     const { call } = asCall(receive("jackpotWin", { ...calls["jackpotWin"], token: "dead" }))
     assert.deepInclude(call, {
@@ -471,8 +471,8 @@ describe("jackpotWin and promoWin of Pragmatic Play", () => {
   })
 })
 
-describe("endRound of Pragmatic Play", () => {
-  it("closes the round and takes a win for information only", () => {
+describe("Pragmatic Play endRound", () => {
+  it("closes the round, and pays no win that it names", () => {
     const { call } = asCall(receive("endRound", { ...calls["endRound"], win: "10.00" }))
     assert.deepInclude(call, { roundId: "5103188801", actions: [{ action: "close_round" }], session: "none" })
   })
@@ -483,10 +483,10 @@ describe("endRound of Pragmatic Play", () => {
   })
 })
 
-describe("refund of Pragmatic Play", () => {
+describe("a Pragmatic Play refund", () => {
   const received = () => receive("refund", { ...calls["refund"], gameId: "unknown", roundId: "x", amount: "1" })
 
-  it("rolls back the bet with its reference, with an id of its own", () => {
+  it("rolls back the bet with the same reference, under a transaction id of its own", () => {
     assert.deepInclude(asCall(received()).call, {
       actions: [{
         action: "rollback",
@@ -497,7 +497,7 @@ describe("refund of Pragmatic Play", () => {
     })
   })
 
-  it("answers transactionId and no balances, for an unknown bet too", () => {
+  it("is answered with transactionId and no balances, even for an unknown bet", () => {
     for (const status of ["processed", "ignored", "replayed"] as const) {
       assert.deepStrictEqual(json(answerTo(received(), settled(euros(10_050), { status }))), {
         transactionId: "refund:585c1306f89c56f5ecfc2f5d",
@@ -507,12 +507,12 @@ describe("refund of Pragmatic Play", () => {
     }
   })
 
-  it("of a bet that was paid is refused permanently", () => {
+  it("of a bet with a win is answered 120 (no retry)", () => {
     assert.strictEqual(errorOf(received(), refusedWith("BET_ALREADY_SETTLED")), 120)
   })
 })
 
-describe("GetBalancePerGame of Pragmatic Play", () => {
+describe("Pragmatic Play GetBalancePerGame", () => {
   it("queries all games at once and answers them in order", () => {
     const received = receive("GetBalancePerGame", calls["GetBalancePerGame"] ?? {})
     assert.deepInclude(asCall(received).call, { kind: "balances", gameIds: ["vs20olympgate", "vs5super7"] })
@@ -531,7 +531,7 @@ describe("GetBalancePerGame of Pragmatic Play", () => {
     })
   })
 
-  it("of too many games answers 7", () => {
+  it("answers 7 for more than 500 games", () => {
     assert.strictEqual(
       errorOf(
         receive("GetBalancePerGame", { userId: "1018", gameIdList: Array.from({ length: 501 }, () => "g").join() })
@@ -541,8 +541,8 @@ describe("GetBalancePerGame of Pragmatic Play", () => {
   })
 })
 
-describe("adjustment of Pragmatic Play", () => {
-  it("corrects the balance by a signed amount, and only queries it for 0", () => {
+describe("a Pragmatic Play adjustment", () => {
+  it("corrects the balance by a signed amount, and only queries the balance for 0", () => {
     const { call } = asCall(receive("adjustment", calls["adjustment"] ?? {}))
     assert.deepInclude(call, {
       gameId: "401",
@@ -553,12 +553,12 @@ describe("adjustment of Pragmatic Play", () => {
     assert.deepInclude(nothing, { actions: [] })
   })
 
-  it("above the balance answers 1", () => {
+  it("that debits more than the balance is answered 1", () => {
     assert.strictEqual(errorOf(receive("adjustment", calls["adjustment"] ?? {}), refusedWith("INSUFFICIENT_FUNDS")), 1)
   })
 })
 
-describe("notices of Pragmatic Play", () => {
+describe("Pragmatic Play notices", () => {
   for (const method of ["session/expired", "roundDetails"]) {
     it(`${method} is acknowledged and moves no money`, () => {
       const received = receive(method, calls[method] ?? {})
@@ -569,15 +569,15 @@ describe("notices of Pragmatic Play", () => {
   }
 })
 
-describe("a call of Pragmatic Play that cannot be answered now", () => {
+describe("a Pragmatic Play call that cannot be answered now", () => {
   const wallets = Object.entries(calls).filter(([method]) => !["session/expired", "roundDetails"].includes(method))
   for (const [method, fields] of wallets) {
-    it(`${method} answers 100: please retry`, () => {
+    it(`${method} is answered 100 (retry)`, () => {
       for (const code of passing) assert.strictEqual(errorOf(receive(method, fields), refusedWith(code, {}, null)), 100)
     })
   }
 
-  it("is a win that was refused for a limit, session or player, whatever the code", () => {
+  it("result is answered 100 (retry) even for refusal codes that never change", () => {
     const final: ReadonlyArray<RefusalCode> = ["ROUND_CLOSED", "KYC_REQUIRED", "INSUFFICIENT_SCOPE"]
     for (const code of final) assert.strictEqual(errorOf(receive("result", bet), refusedWith(code)), 100)
   })

@@ -123,7 +123,7 @@ const own: ProtocolCase = {
   isTryAgain: ownForm.isTryAgain
 }
 
-it("every protocol has test cases, and all test cases belong to a protocol", () => {
+it("every protocol has test cases, and every test case belongs to a protocol", () => {
   assert.sameMembers(Object.keys(protocolRows), vendorCases.map(({ name }) => name))
   assert.sameMembers(answerForms.map(({ name }) => name), vendorCases.map(({ name }) => name))
 })
@@ -136,11 +136,11 @@ for (const { calls, dialect, isTryAgain, name, receive } of [own, ...vendors]) {
     for (const [kind, expected] of Object.entries(calls)) {
       if (!isAsking(kind)) continue
       const message = rowMessages[kind]
-      it(`${kind}: is decoded to the wallet call that the vendor means`, () => {
+      it(`${kind}: is decoded to the expected wallet call`, () => {
         assert.deepStrictEqual(withoutLook(readOf(message).call), expected)
       })
 
-      it(`${kind}: encodes every outcome in the vendor's codes`, () => {
+      it(`${kind}: answers every outcome with a code of the vendor's protocol`, () => {
         const { render } = readOf(message)
         for (const [, situation, outcome] of outcomes.filter(([kinds]) => kinds.includes(kind))) {
           const { balance: wanted, codes, http = [200] } = dialect.expect(kind, situation)

@@ -106,19 +106,19 @@ const actionsOf = (received: ReturnType<typeof send>) => {
   return call.actions
 }
 
-describe("the signature of Slotegrator", () => {
+describe("the Slotegrator signature", () => {
   const headers = headersAt(1_700_000_000)
   const example = (fields: Fields, sign: string) => {
     assert.strictEqual(slotegratorSign(key, entriesOf(fields), headers), sign)
   }
 
-  it("is right for the example bet, whatever the order of its parameters", () => {
+  it("is correct for the example bet, whatever the order of its parameters", () => {
     const { round_id: _, ...sent } = bet
     example(sent, "3ba3e91519f135c8f3eab3dbd480a7accd1ea6a7")
     example(Object.fromEntries(Object.entries(sent).reverse()), "3ba3e91519f135c8f3eab3dbd480a7accd1ea6a7")
   })
 
-  it("is right for the example with a space, a tilde and a colon", () => {
+  it("is correct for an example with a space, a tilde and a colon", () => {
     const { round_id: _, ...sent } = bet
     example(
       { ...sent, amount: "1", game_uuid: "g~1", player_id: "john doe", transaction_id: "a:b" },
@@ -126,7 +126,7 @@ describe("the signature of Slotegrator", () => {
     )
   })
 
-  it("is right for the example rollback of eleven, whose index 10 stays last", () => {
+  it("is correct for an example rollback of eleven transactions, where index 10 stays after index 9", () => {
     const { round_id: _, ...head } = rollback
     const fields = {
       ...head,
@@ -143,7 +143,7 @@ describe("the signature of Slotegrator", () => {
     assert.match(text, /&a=-_\.%21%2A%27%28%29%7E\+%C3%A9$/)
   })
 
-  it("is right for a signed example call", () => {
+  it("is accepted for a signed example call", () => {
     assert.strictEqual(send(bet)._tag, "Call")
   })
 
@@ -163,7 +163,7 @@ describe("the signature of Slotegrator", () => {
   }
 
   for (const [seconds, isGood] of [[-31, false], [-30, true], [30, true], [31, false]] as const) {
-    it(`with a timestamp ${seconds} s off is ${isGood ? "taken" : "refused"}`, () => {
+    it(`with a timestamp ${seconds} s off is ${isGood ? "accepted" : "refused"}`, () => {
       const at = headersAt(noon / 1000 + seconds)
       const received = send(bet, {
         "x-timestamp": at["X-Timestamp"],
@@ -174,14 +174,14 @@ describe("the signature of Slotegrator", () => {
   }
 })
 
-describe("calls of Slotegrator", () => {
+describe("Slotegrator calls", () => {
   it("are POST requests to the provider's base address", () => {
     assert.strictEqual(sendEntries(entriesOf(bet), {}, "/")._tag, "Call")
     assert.strictEqual(sendEntries(entriesOf(bet), {}, "/bet")._tag, "NotFound")
     assert.strictEqual(receive(vendorCall("", "", { method: "GET" }))._tag, "NotFound")
   })
 
-  it("with another action or none answer INTERNAL_ERROR", () => {
+  it("with an unknown or missing action are answered INTERNAL_ERROR", () => {
     for (const action of ["deposit", undefined]) {
       assert.strictEqual(errorOf(send({ ...bet, action })), "INTERNAL_ERROR")
     }
@@ -196,7 +196,7 @@ describe("calls of Slotegrator", () => {
   }
   for (const [action, names] of Object.entries(needed)) {
     for (const name of names) {
-      it(`${action} without ${name} answers INTERNAL_ERROR`, () => {
+      it(`${action} without ${name} are answered INTERNAL_ERROR`, () => {
         const received = send({ ...calls[action], [name]: undefined })
         assert.strictEqual(asAnswer(received).reason, "form")
         assert.strictEqual(errorOf(received), "INTERNAL_ERROR")
@@ -205,14 +205,14 @@ describe("calls of Slotegrator", () => {
   }
 
   for (const amount of ["-1", "1e2", "1,00", "abc", "12345678901234567890"]) {
-    it(`with the amount "${amount}" answer INTERNAL_ERROR`, () => {
+    it(`with the amount "${amount}" are answered INTERNAL_ERROR`, () => {
       assert.strictEqual(errorOf(send({ ...bet, amount })), "INTERNAL_ERROR")
     })
   }
 })
 
-describe("balance of Slotegrator", () => {
-  it("queries the player's balance in a currency and answers it as a number", () => {
+describe("a Slotegrator balance call", () => {
+  it("queries the player's balance in a currency, and answers it as a number", () => {
     const received = send({ ...calls["balance"], session_id: "over" })
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",
@@ -226,8 +226,8 @@ describe("balance of Slotegrator", () => {
   })
 })
 
-describe("bet of Slotegrator", () => {
-  it("is decoded to a bet in the session that it names", () => {
+describe("a Slotegrator bet", () => {
+  it("is decoded to a bet in the session that it names, or without a session", () => {
     assert.deepStrictEqual(asCall(send(bet)).call, {
       kind: "settle",
       method: "bet",
@@ -247,19 +247,19 @@ describe("bet of Slotegrator", () => {
     assert.deepInclude(asCall(send({ ...bet, session_id: undefined })).call, { session: "none", player })
   })
 
-  it("of type tip is a bet, and of type freespin debits no money and belongs to its grant", () => {
+  it("of type tip is a normal bet, and of type freespin debits no money and belongs to its grant", () => {
     assert.deepInclude(actionsOf(send({ ...bet, type: "tip" }))[0], { amount: { coefficient: 105, scale: 1 } })
     const { call } = asCall(send({ ...bet, type: "freespin", freespin_id: "f-1", quantity: "3" }))
     assert.deepInclude(call, { grant: { reference: "f-1", mustExist: false, finishes: false, won: null } })
     assert.deepInclude(actionsOf(send({ ...bet, type: "freespin" }))[0], { isFree: true })
   })
 
-  it("closes its round when it is finished", () => {
+  it("closes its round when finished is 1", () => {
     assert.deepInclude(actionsOf(send({ ...bet, finished: "1" }))[0], { closesRound: true })
     assert.deepInclude(actionsOf(send({ ...bet, finished: "0" }))[0], { closesRound: false })
   })
 
-  it("without a round shares a round with the wins of its session, without storing the session token", () => {
+  it("without a round id shares a round with the wins of its session, whose id does not contain the session token", () => {
     const roundOf = (fields: Fields) => {
       const { call } = asCall(send({ ...fields, round_id: undefined }))
       assert(call.kind === "settle")
@@ -271,7 +271,7 @@ describe("bet of Slotegrator", () => {
     assert.strictEqual(roundOf({ ...bet, session_id: undefined }), "player:1018")
   })
 
-  it("answers the balance and the operator's id, which is the same when the bet is repeated", () => {
+  it("is answered with the balance and the operator's id, which is the same when the bet is repeated", () => {
     const first = answerTo(send(bet), settled(euros(2_718), {}))
     assert.strictEqual(first.body, "{\"balance\":27.18,\"transaction_id\":\"pb-tx-1\"}")
     const again = answerTo(
@@ -281,7 +281,7 @@ describe("bet of Slotegrator", () => {
     assert.deepStrictEqual(valuesOf(again), { balance: 1, transaction_id: "pb-tx-1" })
   })
 
-  it("without the money answers INSUFFICIENT_FUNDS", () => {
+  it("above the balance is answered INSUFFICIENT_FUNDS", () => {
     assert.strictEqual(errorOf(send(bet), refusedWith("INSUFFICIENT_FUNDS")), "INSUFFICIENT_FUNDS")
   })
 
@@ -291,21 +291,21 @@ describe("bet of Slotegrator", () => {
     ["a session that is over", refusedWith("INVALID_SESSION")],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null)],
     ["an unknown game", gameUnknown],
-    ["its refund having come before", refusedWith("BET_ROLLED_BACK", { tombstone: true })],
+    ["an earlier refund of it", refusedWith("BET_ROLLED_BACK", { tombstone: true })],
     ["another currency", fieldRefused("currency")],
     ["an amount below a cent", fieldRefused("amount")],
     ["an id that was used for something else", refusedWith("DUPLICATE_TRANSACTION", { earlier: { kind: "win" } })]
   ]
   for (const [why, outcome] of others) {
-    it(`refused for ${why} answers INTERNAL_ERROR`, () => {
+    it(`refused for ${why} is answered INTERNAL_ERROR`, () => {
       assert.strictEqual(errorOf(send(bet), outcome), "INTERNAL_ERROR")
     })
   }
 })
 
-describe("win of Slotegrator", () => {
+describe("a Slotegrator win", () => {
   for (const type of ["win", "jackpot", "freespin", "bonus"]) {
-    it(`of type ${type} with a round is paid in that round, whatever the state of the session`, () => {
+    it(`of type ${type} with a round id is paid in that round, whatever the state of the session`, () => {
       const { call } = asCall(send({ ...win, type }))
       assert.deepInclude(call, {
         player,
@@ -323,7 +323,7 @@ describe("win of Slotegrator", () => {
   }
 
   for (const [type, kind] of [["freespin", "free_rounds"], ["bonus", "free_rounds"], ["jackpot", "jackpot"]] as const) {
-    it(`of type ${type} without a round is paid outside any round`, () => {
+    it(`of type ${type} without a round id is paid outside any round`, () => {
       const received = send({ ...win, type, round_id: undefined, freespin_id: "f-1", quantity: "0" })
       assert.deepInclude(actionsOf(received)[0], {
         action: "promo_win",
@@ -348,7 +348,7 @@ describe("win of Slotegrator", () => {
     loyalty_win: "cash_drop"
   } as const
   for (const [type, kind] of Object.entries(prizes)) {
-    it(`of type ${type} is a promo-win, also where it names a round`, () => {
+    it(`of type ${type} is a promo-win, even if it names a round`, () => {
       assert.deepInclude(actionsOf(send({ ...win, type }))[0], {
         action: "promo_win",
         kind,
@@ -357,7 +357,7 @@ describe("win of Slotegrator", () => {
     })
   }
 
-  it("answers the balance and the operator's id", () => {
+  it("is answered with the balance and the operator's id", () => {
     assert.deepStrictEqual(valuesOf(answerTo(send(win), settled(euros(17_021), {}))), {
       balance: 170.21,
       transaction_id: "pb-tx-2"
@@ -365,7 +365,7 @@ describe("win of Slotegrator", () => {
   })
 })
 
-describe("refund of Slotegrator", () => {
+describe("a Slotegrator refund", () => {
   it("rolls back the named bet", () => {
     assert.deepStrictEqual(actionsOf(send(refund)), [{
       action: "rollback",
@@ -376,14 +376,14 @@ describe("refund of Slotegrator", () => {
     }])
   })
 
-  it("of an unknown bet, and a second refund of the same bet, answer success with the first refund's id", () => {
+  it("of an unknown bet, and a second one of the same bet, are answered with success and the first refund's id", () => {
     const first = answerTo(send(refund), settled(euros(100), { status: "ignored" }))
     const second = answerTo(send({ ...refund, transaction_id: "tx-4" }), settled(euros(100), { status: "ignored" }))
     assert.deepStrictEqual(valuesOf(first), { balance: 1, transaction_id: "pb-refund:tx-1" })
     assert.strictEqual(second.body, first.body)
   })
 
-  it("that was rolled back before it arrived is answered as done", () => {
+  it("that was rolled back before it arrived is answered with success", () => {
     const outcome = refusedWith(
       "DUPLICATE_TRANSACTION",
       { earlier: { kind: "tombstone", status: "processed" } },
@@ -394,7 +394,7 @@ describe("refund of Slotegrator", () => {
   })
 })
 
-describe("rollback of Slotegrator", () => {
+describe("a Slotegrator rollback", () => {
   it("rolls back exactly the listed transactions, in order", () => {
     assert.deepStrictEqual(actionsOf(send(rollback)), [
       { action: "rollback", transactionId: "rollback:tx-1", targetTransactionId: "tx-1", closesRound: false },
@@ -410,7 +410,7 @@ describe("rollback of Slotegrator", () => {
     )
   })
 
-  it("answers the balance, the operator's id, and all listed ids as done, also unknown ones", () => {
+  it("is answered with the balance, the operator's id and all listed ids, including unknown ones", () => {
     const outcome = settled(euros(2_718), { status: "ignored" }, { status: "replayed" })
     assert.deepStrictEqual(valuesOf(answerTo(send(rollback), outcome)), {
       balance: 27.18,
@@ -419,7 +419,7 @@ describe("rollback of Slotegrator", () => {
     })
   })
 
-  it("of no transactions, too many, or another action answers INTERNAL_ERROR", () => {
+  it("of no transactions, more than 100 or an unknown action is answered INTERNAL_ERROR", () => {
     const head = Object.fromEntries(Object.entries(rollback).filter(([name]) => !name.includes("[")))
     assert.strictEqual(errorOf(send(head)), "INTERNAL_ERROR")
     const many = Array.from({ length: 101 }, (_, place) => listed(place, "bet", `t-${place}`)).flat()
@@ -431,9 +431,9 @@ describe("rollback of Slotegrator", () => {
   })
 })
 
-describe("a call of Slotegrator that cannot be answered now", () => {
+describe("a Slotegrator call that cannot be answered now", () => {
   for (const [action, fields] of Object.entries(calls)) {
-    it(`${action} answers INTERNAL_ERROR`, () => {
+    it(`${action} is answered INTERNAL_ERROR`, () => {
       const codes: ReadonlyArray<RefusalCode> = [...passing, "KYC_REQUIRED"]
       for (const code of codes) assert.strictEqual(errorOf(send(fields), refusedWith(code, {}, null)), "INTERNAL_ERROR")
     })

@@ -102,7 +102,7 @@ const without = (method: string, field: string) => {
 
 const badForm = { code: 405, message: "Internal error with no retry" }
 
-describe("the signature of Spribe", () => {
+describe("the Spribe signature", () => {
   const check = (headers: { readonly [name: string]: string }, body = example, path = "/withdraw", query = "") =>
     receive(vendorCall(path, body, { headers, query }))
 
@@ -137,7 +137,7 @@ describe("the signature of Spribe", () => {
     }
   })
 
-  it("is refused with 413 when the time is not a number, although it is signed", () => {
+  it("is refused with 413 when the signed time is not a number", () => {
     const ts = "1700000000/callbacks"
     const signature = Crypto.createHmac("sha256", "made-up").update(`${ts}/callbacks/spribe/withdraw${example}`)
     const headers = {
@@ -153,7 +153,7 @@ describe("the signature of Spribe", () => {
   })
 })
 
-describe("calls of Spribe", () => {
+describe("Spribe calls", () => {
   it("with an unknown path, or a method other than POST, are not found", () => {
     for (const path of ["/", "", "/Withdraw", "/withdraw/", "withdraw", "/player", "/constructor"]) {
       assert.strictEqual(receive(vendorCall(path, example, { headers: exampleHeaders }))._tag, "NotFound", path)
@@ -162,7 +162,7 @@ describe("calls of Spribe", () => {
     assert.strictEqual(receive(get)._tag, "NotFound")
   })
 
-  it("with a body that cannot be decoded are answered 405", () => {
+  it("with a body that is not a JSON object are answered 405", () => {
     for (const body of ["", "{", "[]", "null", "\"text\""]) {
       const { answer, reason } = asAnswer(send("withdraw", body))
       assert.strictEqual(reason, "form")
@@ -267,7 +267,7 @@ describe("calls of Spribe", () => {
     }
   })
 
-  it("rollback rolls back the named withdrawal or deposit, whatever its own id", () => {
+  it("rollback rolls back the withdrawal or deposit that it names, whatever its own id", () => {
     for (const provider_tx_id of ["p-3", "p-4", "p-1"]) {
       assert.deepStrictEqual(asAction(send("rollback", { ...rollback, provider_tx_id })).action, {
         action: "rollback",
@@ -278,7 +278,7 @@ describe("calls of Spribe", () => {
     }
   })
 
-  it("ids may be numbers", () => {
+  it("may have numbers as ids", () => {
     const { action, call } = asAction(
       send("deposit", { ...deposit, user_id: 1018, provider_tx_id: 2, withdraw_provider_tx_id: 1 })
     )
@@ -286,7 +286,7 @@ describe("calls of Spribe", () => {
     assert.deepInclude(action, { transactionId: "tx:2", betTransactionId: "tx:1" })
   })
 
-  it("amounts are whole thousandths, and not below zero", () => {
+  it("must have amounts in whole thousandths, not negative", () => {
     const amountOf = (amount: unknown) => {
       const { action } = asAction(send("withdraw", { ...withdraw, amount }))
       return "amount" in action ? action.amount : undefined
@@ -309,7 +309,7 @@ describe("answers to Spribe", () => {
     assert.deepStrictEqual(answerOf("info", balanceOf(euros(1_050))), { code: 200, message: "ok", data: player })
   })
 
-  it("have balances in thousandths, rounded down in every currency", () => {
+  it("contain balances in thousandths, rounded down in every currency", () => {
     const shown = (currency: string, real: number) => {
       const { body } = asCall(send("info", info)).render(balanceOf({ currency, real, bonus: 0 }))
       return /"balance":(\d+)/.exec(body)?.[1]
@@ -345,7 +345,7 @@ describe("answers to Spribe", () => {
     })
   })
 
-  it("are 409 to a repeated transaction, with the operator's same id and the current balance", () => {
+  it("are 409 to a repeated transaction, with the operator's id from the first answer and the current balance", () => {
     for (const method of moving) {
       const again = settled(euros(1_050), { status: "replayed", transactionId: "tx:p-1", realAmount: -1_000 })
       const { code, data, message } = answerOf(method, again)
@@ -354,14 +354,14 @@ describe("answers to Spribe", () => {
     }
   })
 
-  it("are 405 to a withdrawal that was rolled back, as it is not in effect", () => {
+  it("are 405 to a repeated withdrawal that was rolled back, since 409 would report it as done", () => {
     const takenBack = settled(euros(1_050), { status: "replayed", first: "processed", rolledBack: true })
     assert.deepStrictEqual(answerOf("withdraw", takenBack), badForm)
     assert.strictEqual(codeOf("withdraw", settled(euros(1_050), { status: "ignored" })), 405)
     assert.strictEqual(codeOf("withdraw", refusedWith("BET_ROLLED_BACK")), 405)
   })
 
-  it("are 405 to an id of a different transaction, as 409 would report it as done", () => {
+  it("are 405 to a used id with different content, since 409 would report it as done", () => {
     for (const method of moving) assert.strictEqual(codeOf(method, refusedWith("DUPLICATE_TRANSACTION")), 405)
   })
 
@@ -413,7 +413,7 @@ describe("answers to Spribe", () => {
     for (const method of Object.keys(bodies)) assert.strictEqual(codeOf(method, refusedWith("VALIDATION_FAILED")), 405)
   })
 
-  it("are 500, so that it is retried, to a win or rollback refused for session, player or limit", () => {
+  it("are 500 to a win or rollback refused for session, player or limit, so that Spribe retries it", () => {
     const codes: ReadonlyArray<RefusalCode> = [
       "INVALID_SESSION",
       "PLAYER_RESTRICTED",
@@ -425,7 +425,7 @@ describe("answers to Spribe", () => {
     }
   })
 
-  it("are 500, so that it is retried, to a call that cannot be answered now, and to a defect", () => {
+  it("are 500 to a call that cannot be answered now, and to a defect, so that Spribe retries it", () => {
     for (const method of Object.keys(bodies)) {
       for (const code of passing) {
         assert.deepStrictEqual(answerOf(method, refusedWith(code, {}, null)), { code: 500, message: "Internal error" })
@@ -435,8 +435,8 @@ describe("answers to Spribe", () => {
   })
 })
 
-describe("settings of Spribe", () => {
-  it("are required one by one, and no other names are allowed", () => {
+describe("Spribe settings", () => {
+  it("are all required, and no others are allowed", () => {
     assert.strictEqual(spribeProtocol.bind(settings)._tag, "Success")
     for (const name of Object.keys(settings)) {
       assert.strictEqual(spribeProtocol.bind({ ...settings, [name]: "" })._tag, "Failure", name)
@@ -444,7 +444,7 @@ describe("settings of Spribe", () => {
     assert.strictEqual(spribeProtocol.bind({ ...settings, more: "x" })._tag, "Failure")
   })
 
-  it("have a signed path that begins with a slash and has no query", () => {
+  it("include a signed path that begins with a slash and has no query", () => {
     for (
       const wallet_path of ["callbacks", "/", "/callbacks/", "/callbacks?x", "https://casino.example/callbacks", "/a b"]
     ) {
@@ -452,12 +452,12 @@ describe("settings of Spribe", () => {
     }
   })
 
-  it("have the key encrypted", () => {
+  it("include the key among the encrypted secrets", () => {
     assert.deepStrictEqual(spribeProtocol.secrets, ["secret_key"])
   })
 })
 
-describe("a launch at Spribe", () => {
+describe("a Spribe launch", () => {
   const order = launchOf("t+1", { gameId: "hi-lo", lobbyUrl: "https://casino.example.com/lobby?a=1" })
   const { asked, tools } = vendorAnswering({})
 
