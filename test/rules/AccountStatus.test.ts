@@ -68,7 +68,7 @@ describe("setStatusStep", () => {
     }
   })
 
-  it("keeps a note when the status stays the same, and writes nothing without a note", () => {
+  it("stores a note sent with an unchanged status, and writes nothing without a note", () => {
     const player = newPlayer({ status: "locked" })
     const noted = accepted(setStatusStep({ status: "locked", reason: "called", actor: "key:pk" }), player)
     assert.deepStrictEqual(noted.change?.audit.map(({ reason }) => reason), ["called"])
@@ -189,7 +189,7 @@ describe("session tokens", () => {
 
   // Goal: a token issued before an end of all sessions never works again, one issued afterwards does, also within one
   // millisecond. Method: random ends and issues in the player's actor.
-  it("are valid exactly until the next end of all sessions", () => {
+  it("stay valid until a sign-out, a lock or a login restriction ends all sessions", () => {
     const by = { actor: "staff:1", reason: null }
     const ends = {
       "sign out": [signOutStep(by)],
@@ -220,7 +220,7 @@ describe("session tokens", () => {
     )
   })
 
-  it("issued while an exclusion is being written are invalid until that exclusion has ended", () => {
+  it("issued in the millisecond in which an exclusion is written are invalid until that exclusion has ended", () => {
     const player = newPlayer({ exclusion: { type: "time_out", since: now, until: now + 1000 } })
     assert.deepStrictEqual([-1, 0, 1, 999, 1000].map((ms) => isTokenValid(player, now + ms)), [
       false,

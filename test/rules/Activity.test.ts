@@ -119,7 +119,7 @@ describe("counts of active players by day", () => {
     assert.deepStrictEqual(twice, once)
   })
 
-  it("do not count a late activity before the player's last two active days", () => {
+  it("ignore an activity that arrives late and dates from before the player's last two active days", () => {
     const visits = note([1, 5, 9, 3].map((at) => ({ player: 1, kind: "deposit" as const, day: first + at })))
     assert.strictEqual(counted(visits, "deposit", first, first + 20), 1)
     assert.strictEqual(counted(visits, "deposit", first + 9, first + 9), 1)

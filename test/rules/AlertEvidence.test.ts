@@ -24,7 +24,7 @@ const payment = (
 })
 
 describe("evidence of an alert", () => {
-  it("begins where the rule's window does, or three days before where it has none", () => {
+  it("begins with the rule's time window, or three days before the alert for a rule without one", () => {
     const settings = settingsWith({ structuring: { windowHours: 5 } })
     assert.strictEqual(evidenceSince("structuring", settings, raisedAt), raisedAt - 5 * hour)
     assert.strictEqual(evidenceSince("large_credit", settings, raisedAt), raisedAt - 72 * hour)
@@ -51,7 +51,7 @@ describe("evidence of an alert", () => {
     assert.isFalse(of("low_play_withdrawal", 1, payment("withdrawal", 5, 0, { status: "rejected" })))
   })
 
-  it("has the sums at the time of the alert beside the current sums", () => {
+  it("shows the sums at the time of the alert next to the current sums", () => {
     const payments = [
       payment("deposit", 900, -1),
       payment("deposit", 50, 0),

@@ -5,13 +5,13 @@ import { makeBonus } from "../kit/Messages.ts"
 // Goal: contribution and progress are rounded down, exactly, for any amount. Method: values worked out by
 // hand, at the edges.
 describe("wagering", () => {
-  it("takes the contribution of a game by its type, unless the bonus names the game", () => {
+  it("uses the contribution rate of the game's type, unless the bonus sets one for the game itself", () => {
     const bonus = makeBonus({ contributions: { 7: 50, 8: 0 } })
     const games = [[1, "rng"], [1, "live"], [7, "live"], [8, "rng"]] as const
     assert.deepStrictEqual(games.map(([gameId, type]) => contribution(bonus, gameId, type)), [100, 10, 50, 0])
   })
 
-  it("counts the contribution's share of a stake, rounded down", () => {
+  it("counts the contribution rate's share of a stake, rounded down", () => {
     assert.strictEqual(wager(999, 100), 999)
     assert.strictEqual(wager(999, 10), 99)
     assert.strictEqual(wager(9, 10), 0)

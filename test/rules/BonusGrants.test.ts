@@ -93,7 +93,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(eventsOf(runner), [["bonus.granted", bonus.id, "activated", null]])
     })
 
-    it("3.4: a grant without wagering is paid out at once, also beside an active bonus", () => {
+    it("3.4: a grant without wagering is paid out at once, even while another bonus is active", () => {
       const runner = makeRunner()
       const running = runner.accept(grant())
       const cash = runner.accept(grant({ id: 6, type: "cash", wageringMultiplier: 0, defaultAmount: 70 }))
@@ -117,7 +117,7 @@ for (const remembers of [true, false]) {
       ])
     })
 
-    it("3.4: a read of the player is enough to expire a bonus, and changes nothing before its time", () => {
+    it("3.4: a read of the player expires a bonus whose time is over, and changes nothing a millisecond earlier", () => {
       const runner = makeRunner()
       runner.accept(grant())
       runner.accept(grant({ defaultAmount: 60 }))
@@ -176,7 +176,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.accept(grant({ wageringMultiplier: 0 })).state, "finished")
     })
 
-    it("running and pending bonuses are cancelled once, with an audit record", () => {
+    it("active and pending bonuses can be cancelled once, with a line in the audit log", () => {
       const runner = makeRunner()
       const first = runner.accept(grant())
       const second = runner.accept(grant())

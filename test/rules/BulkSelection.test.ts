@@ -27,7 +27,7 @@ describe("an action on several payments", () => {
     )
   })
 
-  it("lets held payments be rejected, also those that need a second person's approval", () => {
+  it("allows held payments to be rejected, including those that need a second person's approval", () => {
     const held = { ...waits, waiting_for: ["second_approval", "alert"], objection: "second_approver" }
     assert.isUndefined(leftOutOf("reject", held))
     assert.isUndefined(leftOutOf("reject", { ...held, status: "allowed" }))
@@ -36,7 +36,7 @@ describe("an action on several payments", () => {
 })
 
 describe("rows of a queue", () => {
-  it("are grouped, with the groups in the order of their first rows", () => {
+  it("are grouped, and the groups are ordered by their first rows", () => {
     const rows = [[1, "a"], [2, "b"], [3, "a"], [4, "c"], [5, "b"]] as const
     assert.deepStrictEqual(grouped(rows, ([, group]) => group).map(([id]) => id), [1, 3, 2, 5, 4])
   })

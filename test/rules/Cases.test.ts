@@ -54,14 +54,14 @@ describe("moves of cases", () => {
     assert.deepInclude(moved(raised, { status: "closed" }), { decision: "raise", amount: 5000 })
   })
 
-  it("9.3: a case with decision report is closed only with a report, and only without an open question", () => {
+  it("9.3: a case with the decision report can be closed only with a stored report and no open question", () => {
     const close = { status: "closed" } as const
     assert.isDefined(refused(close))
     assert.isDefined(refused(close, { hasReport: true, hasOpenQuestion: true }))
     assert.isUndefined(refused(close, { hasReport: true, hasOpenQuestion: false }))
   })
 
-  it("9.3: a consent needs an earlier request, and a deemed consent needs its time", () => {
+  it("9.3: a consent is recorded only after it was requested, and a deemed consent only with a past time", () => {
     const now = Date.parse("2026-11-20T12:00:00Z")
     const fresh = { authority: "FIU", submitted_at: "2026-11-20T10:00:00Z" }
     assert.isDefined(refuseReport(undefined, { ...fresh, consent: "granted" }, now))

@@ -18,7 +18,7 @@ const after = (...messages: ReadonlyArray<Parameters<typeof settle>[1]>) => {
 describe("a player's memory when compacted", () => {
   // Goal: a live table's win that comes minutes after its bet reads nothing from the store, while other memory is released. Method:
   // bets on a table and on a slot, the pause, the table's win.
-  it("keeps open rounds of live tables and their bets, and drops those of slots", () => {
+  it("keeps open rounds of live tables with their bets, and drops rounds of slots", () => {
     const paused = compact(after(bet("spin", 10, { game: slot, roundId: "slot" }), tableBet))
     assert.deepStrictEqual(paused.rounds.items.map(({ roundId }) => roundId), ["spin"])
     assert.deepStrictEqual(paused.transactions.items.map(({ transactionId }) => transactionId), ["table"])
@@ -31,7 +31,7 @@ describe("a player's memory when compacted", () => {
     assert.strictEqual(compact(paused), paused)
   })
 
-  it("keeps nothing of closed rounds", () => {
+  it("drops closed rounds", () => {
     const paused = compact(after({ ...tableBet, closesRound: true }))
     assert.deepStrictEqual([paused.rounds.items, paused.transactions.items], [[], []])
   })

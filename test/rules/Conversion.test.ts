@@ -16,7 +16,7 @@ const decimals = FastCheck.tuple(FastCheck.nat(2_000_000_000), FastCheck.integer
 const amounts = FastCheck.maxSafeNat()
 
 describe("thresholdIn", () => {
-  it("compares amounts like their values in the other currency", () => {
+  it("is exceeded by exactly the amounts whose converted value exceeds the threshold", () => {
     FastCheck.assert(FastCheck.property(amounts, amounts, decimals, (threshold, amount, decimal) => {
       const factor = parseFactor(decimal)
       if (factor === undefined) return assert.match(decimal, /^[0.]+$/)
@@ -48,7 +48,7 @@ describe("thresholdIn", () => {
     assert.isNull(thresholdIn(null, parseFactor("2")))
   })
 
-  it("never exceeds the largest amount", () => {
+  it("is at most the largest safe integer", () => {
     assert.strictEqual(thresholdIn(Number.MAX_SAFE_INTEGER, parseFactor("0.000001")), Number.MAX_SAFE_INTEGER)
   })
 })
@@ -62,7 +62,7 @@ describe("parseFactor", () => {
 
 describe("boundsIn", () => {
   // Goal: an amount is within the bounds exactly when its value is, at both ends.
-  it("compares amounts like their values in the other currency", () => {
+  it("contain exactly the amounts whose converted value is within the bounds", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.integer({ min: 2, max: 1_000_000 }),
       FastCheck.integer({ min: 2, max: 1_000_000 }),

@@ -36,7 +36,7 @@ describe("a correction", () => {
   }
 
   // Goal: no bonus pays out more than it granted. Method: money in the bonus wallet without a bonus, then a bonus that converts.
-  it("in the bonus wallet while no bonus is active is not added to the next bonus", () => {
+  it("of the bonus wallet made while no bonus is active does not go to the next bonus", () => {
     const runner = new RuleRunner([makePlayer({ real: 200, pendingBonuses: [] })])
     runner.accept(correct("bonus", 5000))
     runner.accept(grantStep({
@@ -64,7 +64,7 @@ describe("a correction", () => {
     assert.deepInclude(runner.player(), { real: 200, bonus: 0, activeBonus: null })
   })
 
-  it("is refused for 0, below a zero bonus balance, and beyond the safe integer range", () => {
+  it("is refused when it is 0, makes the bonus balance negative or exceeds the safe integer range", () => {
     const runner = new RuleRunner([makePlayer({ bonus: 100 })])
     for (const step of [correct("real", 0), correct("bonus", -101), correct("real", Number.MAX_SAFE_INTEGER)]) {
       assert.deepInclude(runner.refuse(step), { code: "VALIDATION_FAILED" })

@@ -11,7 +11,7 @@ describe("limitsIn", () => {
     assert.deepStrictEqual(limitsIn({ max_single_bet: 1 }, parseFactor("3")), { max_single_bet: 0 })
   })
 
-  it("needs a rate for amounts only, not for minutes", () => {
+  it("needs an exchange rate for amounts, not for minutes", () => {
     assert.isNull(limitsIn({ max_single_bet: 5, max_session_minutes: 60 }, undefined))
     assert.deepStrictEqual(limitsIn({ max_session_minutes: 60 }, undefined), { max_session_minutes: 60 })
     assert.deepStrictEqual(limitsIn({}, undefined), {})

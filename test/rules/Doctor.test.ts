@@ -177,7 +177,7 @@ describe("the doctor", () => {
     assert.deepStrictEqual(badOf(report), bad)
   })
 
-  it("names the reason why settings stop the start", () => {
+  it("reports the invalid setting that prevents the start", () => {
     const [, finding] = wrongSettings("PORT must be a port number", "24.21.0")
     assert.deepInclude(finding, { state: "fail", subject: "settings", found: "PORT must be a port number" })
   })

@@ -38,7 +38,7 @@ describe("due changes", () => {
     assert.isNull(applyDueChanges(state, at(due)).change)
   })
 
-  it("removes an exclusion from memory when no session token from before it can still be valid", () => {
+  it("removes a past exclusion from memory once every session token issued before it has expired", () => {
     const exclusion = { type: "time_out", since: due - 1000, until: due } as const
     const player = newPlayer({ exclusion, status: active })
     assert.strictEqual(applyDueChanges(player, at(due + exclusionRetentionMs - 1)).state, player)

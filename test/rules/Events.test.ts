@@ -18,7 +18,7 @@ describe("webhook events", () => {
     assert.strictEqual(nextAttemptAt(pingType, 1, 0), null)
   })
 
-  it("have 20 types, without the ping", () => {
+  it("have 20 types, not counting the ping", () => {
     assert.strictEqual(new Set(eventTypes).size, 20)
     assert.notInclude(eventTypes.join(" "), pingType)
   })
@@ -28,7 +28,7 @@ describe("webhook events", () => {
     assert.deepStrictEqual(eventTypes.filter((type) => !guide.includes(`\`${type}\``)), [])
   })
 
-  it("are sorted for each player by player version, in the positions that their ids give them", () => {
+  it("of one player are sorted by player version, and take only positions that this player's events have by id", () => {
     fc.assert(fc.property(
       fc.uniqueArray(
         fc.record({
@@ -58,7 +58,7 @@ describe("webhook events", () => {
     ))
   })
 
-  it("are sent in an envelope with unchanged data", () => {
+  it("are sent in an envelope that leaves their data unchanged", () => {
     const createdAt = "2026-11-20T12:00:00.000Z"
     const data = "{\"note\": \"\\u2028 \\\"quoted\\\" ünï\"}"
     assert.deepStrictEqual(

@@ -52,7 +52,7 @@ const withExclusion = (type: ExclusionType, days: number) =>
 
 describe("addMonths", () => {
   // Goal: the calendar is right everywhere, not only in a table. Method: arithmetic on the written date, with leap years.
-  it("agrees with arithmetic on written dates", () => {
+  it("agrees with calendar arithmetic on ISO dates, leap years included", () => {
     const leap = (year: number) => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
     const lastDay = (year: number, month: number) =>
       month === 2 ? (leap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
@@ -224,14 +224,14 @@ describe("selfExcludeStep, exclusion in force", () => {
     }
   })
 
-  it("without an end stays without an end", () => {
+  it("without an end cannot be given one", () => {
     const player = newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } })
     for (const request of [{ period: "5_years" }, { until: Date.UTC(9999, 0), type: "self_closure" }] as const) {
       assert.strictEqual(refusal(player, request), "RESPONSIBLE_GAMING_RULE")
     }
   })
 
-  it("still needs a length that fits its type", () => {
+  it("is still refused a length that does not fit its type", () => {
     const timeOut = withExclusion("time_out", 7)
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day }), "VALIDATION_FAILED until")
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day, type: "time_out" }), "VALIDATION_FAILED type")
@@ -264,7 +264,7 @@ describe("selfExcludeStep and bonuses", () => {
     short: 0
   }
 
-  it("exclusions other than a time-out cancel the active bonus and its money, not the real money", () => {
+  it("exclusions other than a time-out cancel the active bonus with its money, and leave the real money", () => {
     for (const type of ["self_exclusion", "self_closure"] as const) {
       const player = newPlayer({ real: 500, bonus: 700, activeBonus, walletSeq: 3, entrySeq: 8 })
       const { change, idsUsed, state } = accepted(player, { period: "6_months", type })
@@ -290,7 +290,7 @@ describe("selfExcludeStep and bonuses", () => {
     }
   })
 
-  it("a bonus without money ends without an entry, and the wallet sequence stays", () => {
+  it("a bonus without money ends without a ledger entry, and the wallet sequence does not change", () => {
     const { change, state } = accepted(newPlayer({ activeBonus, walletSeq: 3 }), { period: "3_months" })
     assert.deepInclude(state, { activeBonus: null, walletSeq: 3 })
     assert.strictEqual(change?.bonuses.length, 1)
@@ -316,7 +316,7 @@ describe("exclusions over time", () => {
 
   // Goal: an exclusion holds for its full period, whatever is sent. Method: any requests at any times; the exclusion in
   // force is judged by plain promises only, and each refusal needs a reason that a plain reading of the rules confirms.
-  it("never end earlier, never become weaker, and are never refused without reason", () => {
+  it("never end earlier, never become weaker, and are refused only for a documented reason", () => {
     let prolonged = 0
     let weakened = 0
     fc.assert(

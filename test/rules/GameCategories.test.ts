@@ -21,7 +21,7 @@ it("4.6: vendors' category names map to the categories of stake caps, and unknow
   for (const one of gameCategories) assert.strictEqual(categoryOfWord("rng", one), one === "live" ? "slots" : one)
 })
 
-it("4.6: a game of chance of an unknown category counts as a slot, a live one as what it is", () => {
+it("4.6: an unknown category counts as slots for an RNG game, and stays as it is for a live game", () => {
   assert.strictEqual(cappedCategory("rng", "wheel"), "slots")
   assert.strictEqual(cappedCategory("rng", "table"), "table")
   assert.strictEqual(cappedCategory("live", "wheel"), "wheel")

@@ -45,7 +45,7 @@ describe("multiAccount", () => {
     })
   })
 
-  it("reports similar names only where no names are the same", () => {
+  it("leaves out similar names where the names are equal", () => {
     const details = (...kinds: ReadonlyArray<FactKind>) => found([7, ...kinds])?.details
     assert.deepInclude(details("similar_name_and_birth_date", "name_and_birth_date"), {
       shared: ["name_and_birth_date"]
@@ -53,7 +53,7 @@ describe("multiAccount", () => {
     assert.deepInclude(details("similar_name_and_birth_date", "ip"), { shared: ["similar_name_and_birth_date", "ip"] })
   })
 
-  it("needs several players behind one internet address, and ignores addresses with very many players", () => {
+  it("needs several players on one IP address, and ignores addresses with very many players", () => {
     assert.isUndefined(found([1, "ip"]))
     assert.strictEqual(found([1, "ip"], [2, "ip"])?.severity, "low")
     assert.strictEqual(found([1, "ip", "address"])?.severity, "medium")
@@ -122,7 +122,7 @@ describe("identityChange", () => {
     assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
   })
 
-  it("is one occurrence per change, whichever of its two rules finds it", () => {
+  it("has one occurrence key per change, whichever of its two rules finds it", () => {
     assert.strictEqual(
       identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence
@@ -134,7 +134,7 @@ describe("identityChange", () => {
 })
 
 describe("alertTransitions", () => {
-  it("lead from open to review, escalation or closed, and from closed nowhere", () => {
+  it("lead from open to review, escalation or closed, and never out of closed", () => {
     assert.deepStrictEqual(Object.fromEntries(alertStatuses.map((status) => [status, alertTransitions(status)])), {
       open: ["in_review", "escalated", "closed"],
       in_review: ["escalated", "closed"],

@@ -49,7 +49,7 @@ const moved = (player: Player, to: Rules, now = noon) => {
 const codeOf = (decision: ReturnType<typeof move>) => decision._tag === "Refuse" ? decision.error.code : undefined
 
 describe("2.4 a move to another jurisdiction", () => {
-  it("applies its breaks and stricter rules at once, and keeps the former stricter rules until a raise would count", () => {
+  it("applies the new breaks and stricter rules at once, and keeps the old stricter rules for the waiting period", () => {
     const { change, state: { rules } } = moved(at(north), south)
     assert.deepInclude(rules, { code: "x-south", version: 1, minimum_age: 21, breaks: south.breaks })
     assert.deepStrictEqual(rules.moved, { from: "x-north", until: noon + 3 * day })
@@ -66,7 +66,7 @@ describe("2.4 a move to another jurisdiction", () => {
     })
   })
 
-  it("loosens rules after the longest of one day, the waiting period of raises and the operator's hours", () => {
+  it("loosens rules after the longest of one day, the waiting period of limit raises and the operator's cooling-off hours", () => {
     for (const [wait, hours, waited] of [[null, 0, day], ["PT1H", 48, 48 * hour], ["P3D", 48, 3 * day]] as const) {
       const before = rulesOf("x-any", { limits: { raise: wait === null ? {} : { wait } } })
       assert.strictEqual(looserFrom(noon, before, hours), noon + waited)
@@ -94,7 +94,7 @@ describe("2.4 a move to another jurisdiction", () => {
     })
   })
 
-  it("cannot be shortened by a move to a third jurisdiction, and can be reversed", () => {
+  it("cannot be followed by a move to a third jurisdiction that shortens the wait, and can be reversed", () => {
     const first = moved(at(north), south).state
     assert.strictEqual(codeOf(move(first, rulesOf("x-loose", {}))), "RESPONSIBLE_GAMING_RULE")
     const back = moved(first, north, noon + hour).state.rules
@@ -102,7 +102,7 @@ describe("2.4 a move to another jurisdiction", () => {
     assert.deepStrictEqual(back.limits.caps, { max_daily_bet: 100, max_weekly_bet: 500 })
   })
 
-  it("is refused where the player is too young, and changes nothing for the current jurisdiction", () => {
+  it("is refused to a player who is too young there, and changes nothing within the current jurisdiction", () => {
     const young = at(north, { birthDay: dayNumber("2007-01-01") })
     assert.strictEqual(codeOf(move(young, south)), "VALIDATION_FAILED")
     assert.isNull(moved(at(north), north).change)

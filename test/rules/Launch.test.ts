@@ -9,7 +9,7 @@ const launch = (overrides: Partial<Launch> = {}) =>
   launchStep({ gameId: 11, providerId: 9, mode: "real", platform: "web", ip: "203.0.113.5", ...overrides })
 
 describe("a launch", () => {
-  it("for money opens a session and adds the provider to the player's providers", () => {
+  it("in real mode opens a session and adds the provider to the player's providers", () => {
     const runner = new RuleRunner([makePlayer()], () => true)
     const { expiresAt, sessionId } = runner.accept(launch())
     assert.strictEqual(expiresAt, noon + 12 * hour)
@@ -36,7 +36,7 @@ describe("a launch", () => {
     ["self_exclusion", { exclusion: { type: "self_exclusion", since: 0, until: null } }]
   ]
   for (const [reason, settings] of barred) {
-    it(`for money is refused to a barred player (${reason}); a demo launch is allowed and changes no account`, () => {
+    it(`in real mode is refused to a barred player (${reason}); a demo launch is allowed and leaves the account unchanged`, () => {
       const runner = new RuleRunner([makePlayer(settings)])
       assert.deepInclude(runner.refuse(launch()), { code: "PLAYER_RESTRICTED", details: { reason } })
       const before = runner.player()
@@ -75,7 +75,7 @@ for (const remembers of [true, false]) {
       return "reply" in answer ? answer.reply.status : answer.refusal.code
     }
 
-    it("is exchanged for a session with the same expiry, and then takes no more bets", () => {
+    it("can be exchanged for a session with the same expiry, and then takes no more bets", () => {
       const { runner, session } = start()
       assert.strictEqual(codeOf(runner, session), "processed")
       runner.now += hour
@@ -100,7 +100,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner, session), "INVALID_SESSION")
     })
 
-    it("that has expired or was ended is not exchanged", () => {
+    it("that has expired or was ended cannot be exchanged", () => {
       const { runner, session } = start()
       runner.now = session.expiresAt
       assert.strictEqual(runner.refuse(exchangeSession(session)).code, "INVALID_SESSION")
@@ -109,7 +109,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(ended.runner.refuse(exchangeSession(ended.session)).code, "INVALID_SESSION")
     })
 
-    it("whose launch failed takes no bet, while wins of the player are still paid", () => {
+    it("whose launch failed takes no more bets, while wins are still paid", () => {
       const { runner, session } = start()
       assert.strictEqual(codeOf(runner, session), "processed")
       runner.accept(endSession(session))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().endedSessions.length, 1, "one that has expired needs no end")
     })
 
-    it("whose launch failed after the vendor had exchanged the session is not exchanged again", () => {
+    it("whose launch fails after the vendor exchanged it cannot be exchanged again", () => {
       const { runner, session } = start()
       const next = runner.accept(exchangeSession(session))
       runner.accept(endSession(session))
@@ -135,7 +135,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(runner.player().endedSessions.map((ended) => ended.exchanged), [false, false])
     })
 
-    it("that was exchanged stays ended through any number of later exchanges, until it expires", () => {
+    it("that was exchanged stays ended until it expires, however many exchanges follow", () => {
       const { runner, session } = start()
       let last = session
       for (let number = 0; number < endedSessionsCarried + 3; number++) {
@@ -200,7 +200,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "INVALID_SESSION")
     })
 
-    it("ends with all sessions, is checked after the account's status, and begins anew with a launch", () => {
+    it("ends when all sessions are ended, is checked after the account's status, and returns with the next launch", () => {
       const runner = start()
       opened(runner)
       runner.set({ sessionsEndedAt: noon })
@@ -212,7 +212,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "processed")
     })
 
-    it("lasts through an exchange of the session, and ends with the new session", () => {
+    it("survives an exchange of the session, and ends with the new session", () => {
       const runner = start()
       const session = opened(runner)
       const next = runner.accept(exchangeSession(session))

@@ -32,7 +32,7 @@ const scopeOf = (player: Player, request: Partial<SelfExclude>) => {
 }
 
 describe("3.4 the scope of an exclusion", () => {
-  it("is the jurisdiction's, and is required in the request where the jurisdiction lets the player choose", () => {
+  it("is set by the jurisdiction, or required in the request where the jurisdiction lets the player choose", () => {
     const months = { period: "6_months" } as const
     const rows: ReadonlyArray<readonly ["operator" | "licensee" | "ask", SelfExclude["scope"], unknown]> = [
       ["operator", undefined, undefined],
@@ -108,7 +108,7 @@ const standsAt = (now: number, { onRequest, until }: Pick<Exclusion, "onRequest"
 const moments = [0, 1, 10, 50, 100, 300, 401, 9000].map((count) => noon + count * day)
 
 describe("3.4 an exclusion at another operator of the licensee", () => {
-  it("keeps the account excluded as long as the longer exclusion, without an earlier return", () => {
+  it("keeps the account excluded for the longer of both exclusions, without an earlier return", () => {
     fc.assert(
       fc.property(owned, asking, (exclusion, other) => {
         const { change, state } = applied(newPlayer({ exclusion }), other)
@@ -138,7 +138,7 @@ describe("3.4 an exclusion at another operator of the licensee", () => {
     )
   })
 
-  it("changes nothing when it is repeated, also after the player has returned from it", () => {
+  it("changes nothing when it is reported again, even after the player has returned from it", () => {
     fc.assert(
       fc.property(owned, asking, (exclusion, other) => {
         const { state } = applied(newPlayer({ exclusion }), other)
@@ -153,7 +153,7 @@ describe("3.4 an exclusion at another operator of the licensee", () => {
     )
   })
 
-  it("is ignored once it has ended, and an ended exclusion of the account itself does not count", () => {
+  it("is ignored once it has ended, and replaces an ended exclusion of the account itself", () => {
     const over: LicenseeExclusion = { type: "self_exclusion", until: noon, returnFrom: null }
     assert.isNull(applied(newPlayer(), over).change)
     assert.isNotNull(applied(newPlayer(), over, noon - 1).change)

@@ -39,7 +39,7 @@ const pendingAt = (player: Player, now: number) =>
   ])
 
 describe("readLimitChanges", () => {
-  it("takes every limit, as an amount or null", () => {
+  it("accepts an amount or null for every limit", () => {
     const amounts = Object.fromEntries(limitFields.map((field) => [field, 60]))
     assert.deepStrictEqual(Object.fromEntries(read(amounts)), amounts)
     const nothing = Object.fromEntries(limitFields.map((field) => [field, null]))
@@ -52,7 +52,7 @@ describe("readLimitChanges", () => {
   })
 
   // Goal: bad values are refused, all in one response. Method: break each limit in another way, at once.
-  it("names every wrong value and every unknown limit at once", () => {
+  it("reports every wrong value and every unknown limit at once", () => {
     const broken: { readonly [field: string]: unknown } = {
       max_single_bet: -1,
       max_daily_bet: 1.5,
@@ -80,7 +80,7 @@ describe("readLimitChanges", () => {
     for (const minutes of [5, 1440]) assert.strictEqual(read({ max_session_minutes: minutes }).size, 1)
   })
 
-  it("refuses anything but an object", () => {
+  it("refuses a body that is not an object", () => {
     for (const sent of [undefined, null, [], "max_daily_bet", 1]) {
       const refusal = readLimitChanges(sent)
       assert.deepStrictEqual("_tag" in refusal && Object.keys(refusal.details), ["limits"])
@@ -105,7 +105,7 @@ describe("raiseFrom", () => {
 })
 
 describe("setLimitsStep", () => {
-  it("delays a raise and a removal, each limit by itself, and keeps limits that were not sent", () => {
+  it("delays raises and removals limit by limit, applies reductions at once, and keeps limits that were not sent", () => {
     const player = newPlayer({
       limits: { max_daily_bet: 100, max_daily_loss: 100, max_balance: 100, max_weekly_bet: 7 }
     })
@@ -139,7 +139,7 @@ describe("setLimitsStep", () => {
     assert.isNull(decide(player, {}, start).change)
   })
 
-  it("treats a raise whose time has come as the value in force, and stores it with the next change", () => {
+  it("treats a raise whose waiting period is over as the limit in force, and stores it with the next change", () => {
     const waiting = set(newPlayer({ limits: { max_daily_bet: 100 } }), { max_daily_bet: 500 }, start)
     const later = start + 24 * hour
     // 300 is lower than the effective 500, though higher than the stored 100
@@ -247,7 +247,7 @@ describe("limits over time", () => {
   // Goal: no interleaving of requests makes a raise effective early, and a restriction never waits. Method: judge only the requests
   // and the limits in force, independent of the rule's state: whenever a limit is looser than a moment
   // before, that value was requested at least its cooling-off period ago, and no other since.
-  it("become looser only by a request that has waited, and stricter at once", () => {
+  it("become looser only by a request whose waiting period is over, and stricter at once", () => {
     let raises = 0
     fc.assert(
       fc.property(requests, (list) => {

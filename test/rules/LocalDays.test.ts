@@ -60,7 +60,7 @@ const kept = (played: ReadonlyArray<number>, now: number, isRead: (at: number) =
 const end = start + utcDays * dayMs
 
 describe("sums by day in a time zone", () => {
-  it("cover the zone's own 24 hours where every hourly reading exists", () => {
+  it("cover the zone's own 24 hours if every hourly reading exists", () => {
     FastCheck.assert(FastCheck.property(hoursArbitrary, zone, FastCheck.nat(utcDays * 24), (played, hours, passed) => {
       const now = start + passed * hourMs + 1
       const { days, hours: all, readings } = kept(played, now, () => true)
@@ -76,7 +76,7 @@ describe("sums by day in a time zone", () => {
     }))
   })
 
-  it("follow each other without a gap and add up to the UTC days, whichever readings are missing", () => {
+  it("leave no gap and add up to the UTC days, whichever hourly readings are missing", () => {
     FastCheck.assert(
       FastCheck.property(hoursArbitrary, zone, FastCheck.nat(utcDays * 24), FastCheck.nat(0xffff), (
         played,

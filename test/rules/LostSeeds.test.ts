@@ -41,7 +41,7 @@ const cases: ReadonlyArray<
 
 describe("lost seeds", () => {
   for (const [name, [isCurrentLost, isNextLost], [current, next]] of cases) {
-    it(`${name}: retired, and the player can continue to play`, () => {
+    it(`${name}: retired without being revealed, and the player can continue to play`, () => {
       const runner = runnerOf()
       runner.accept(playStep(playOf(betPaying(10, 0), "mine"), openChance))
       const before = seedsOf(runner)
@@ -81,7 +81,7 @@ describe("lost seeds", () => {
     })
   }
 
-  it("no lost seed: nothing is changed and nothing is written to the audit log", () => {
+  it("no lost seed: no seed changes and nothing is written to the audit log", () => {
     const runner = runnerOf()
     const before = seedsOf(runner)
     assert.deepStrictEqual(retire(runner, []), { retired: [], seeds: before })

@@ -129,7 +129,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a win that was never accepted says why, and that the round has no win", () => {
+  it("of a refused win says why it was refused, and that the round has no win", () => {
     assert.strictEqual(
       story({
         id: "w-1",
@@ -155,7 +155,7 @@ describe("the story of a message", () => {
     assert.strictEqual(story({ id: "w-9", message: null, round: null }), "North has not sent w-9.")
   })
 
-  it("distinguishes calls before and after the message was accepted", () => {
+  it("tells apart the calls before and after the message was accepted", () => {
     assert.include(
       story({
         calls: [
@@ -172,7 +172,7 @@ describe("the story of a message", () => {
 
   const amount = fc.integer({ min: -100_000, max: 100_000 })
 
-  it("names every wallet that moved and no other, in whole sentences", () => {
+  it("names exactly the wallets that moved, in complete sentences", () => {
     fc.assert(fc.property(
       fc.record({
         kind: fc.constantFrom(...transactionKinds, "none" as const),

@@ -57,7 +57,7 @@ const withTerms = (rule: (typeof alertRules)[number], terms: RuleOverrides) => s
 const severityOf = (finding: { readonly severity: string } | undefined) => finding?.severity
 
 describe("largeDeposit and largeWithdrawal", () => {
-  it("are raised from the threshold on, more severe for larger amounts", () => {
+  it("are raised at or above the threshold, with a higher severity for larger amounts", () => {
     const settings = withTerms("large_deposit", { threshold: 1000 })
     const severity = (amount: number) => severityOf(largeDeposit(settings, depositOf([amount])))
     assert.deepStrictEqual(
@@ -76,7 +76,7 @@ describe("largeDeposit and largeWithdrawal", () => {
     })
   })
 
-  it("compare in the operator's currency, and without a rate in the player's", () => {
+  it("compare amounts in the operator's currency, or without an exchange rate in the player's", () => {
     const settings = withTerms("large_deposit", { threshold: 1000 })
     const found = (amount: number, factor: number | null) => largeDeposit(settings, depositOf([amount], { factor }))
     assert.isUndefined(found(1998, 0.5))
@@ -104,13 +104,13 @@ describe("structuring", () => {
   })
 
   // judged once, when it arrives, and not again with a deposit of another kind
-  it("is not raised by a deposit at or far below the threshold, whatever deposits came before", () => {
+  it("is not raised by a deposit at or far below the threshold, whatever deposits came before it", () => {
     const { similar } = depositOf([900, 900, 900])
     const judged = [799, 800, 999, 1000].map((amount) => found([amount], { similar }) !== undefined)
     assert.deepStrictEqual(judged, [false, true, true, false])
   })
 
-  it("is one occurrence per fixed 24-hour window", () => {
+  it("has one occurrence key per fixed 24-hour window", () => {
     const occurrence = (hours: number) =>
       found([900, 900, 900], { payment: payment("deposit", 900, hours) })?.occurrence
     assert.deepStrictEqual([14, 21, 24].map(occurrence), [
@@ -159,7 +159,7 @@ describe("depositVelocity", () => {
     assert.strictEqual(severityOf(found([9999, 1])), "critical")
   })
 
-  it("is not raised for one large deposit, which is for another rule", () => {
+  it("is not raised for a single large deposit, which the rule large_deposit covers", () => {
     assert.isUndefined(found([1_000_000]))
   })
 })
@@ -196,7 +196,7 @@ describe("rapidInOut", () => {
     assert.isUndefined(found([...refused, payment("withdrawal", 950, 9)]))
   })
 
-  it("needs the threshold amount within the window, and is more severe for a quicker withdrawal", () => {
+  it("needs deposits of the threshold amount within the window, and is more severe for a quicker withdrawal", () => {
     assert.isUndefined(found([payment("deposit", 999, 0), payment("withdrawal", 999, 5)]))
     assert.isUndefined(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 24)]))
     assert.strictEqual(severityOf(found([payment("deposit", 1000, 0), payment("withdrawal", 1000, 4)])), "high")
@@ -213,7 +213,7 @@ describe("lowPlayWithdrawal", () => {
   const settings = withTerms("low_play_withdrawal", { threshold: 1000, percent: 50, windowHours: 240 })
   const of = caseOf([payment("deposit", 601, 0), payment("deposit", 400, 30), payment("withdrawal", 1, 50)])
 
-  it("requires stakes since the first of the deposits in the window", () => {
+  it("requires a share of the deposits in the window to be staked since the first of them", () => {
     assert.deepStrictEqual(playNeeded(settings, of), { deposited: 1001, stakes: 501, since: start })
     assert.isUndefined(lowPlayWithdrawal(settings, of, 501))
     assert.strictEqual(severityOf(lowPlayWithdrawal(settings, of, 500)), "medium")
@@ -222,7 +222,7 @@ describe("lowPlayWithdrawal", () => {
     assert.deepInclude(lowPlayWithdrawal(settings, of, -7)?.details, { deposited: 1001, staked: 0, percent: 50 })
   })
 
-  it("requires no stakes after small, old or reversed deposits", () => {
+  it("requires no stakes for deposits that are small, old or reversed", () => {
     const later = caseOf([...of.before.toReversed(), payment("withdrawal", 1, 240)])
     assert.isUndefined(playNeeded(settings, later))
     const reversed = of.before.map((each) => ({ ...each, isReversed: each.amount === 400 }))
@@ -231,7 +231,7 @@ describe("lowPlayWithdrawal", () => {
     assert.isUndefined(playNeeded(settings, { ...of, factor: 0.99 }))
   })
 
-  it("may require more stakes than was deposited", () => {
+  it("may require stakes of more than the deposited amount", () => {
     const twice = withTerms("low_play_withdrawal", { threshold: 1000, percent: 200, windowHours: 240 })
     assert.deepInclude(playNeeded(twice, of), { stakes: 2002 })
   })
@@ -286,7 +286,7 @@ describe("all money alert rules", () => {
 })
 
 describe("settingsWith", () => {
-  it("overrides defaults by terms that the rule has", () => {
+  it("overrides default terms, and ignores terms that the rule does not have", () => {
     const settings = settingsWith({ large_deposit: { threshold: 5, count: 9, stopWithdrawals: true } })
     assert.deepStrictEqual(settings.large_deposit, {
       ...defaultSettings.large_deposit,

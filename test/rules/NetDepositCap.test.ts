@@ -42,7 +42,7 @@ const beyond = (of: number, value = 1000) => ({
 })
 
 describe("4.5 the cap on net deposits", () => {
-  it("counts a withdrawal from its request, and not when it is rejected or cancelled in its month", () => {
+  it("counts a withdrawal from its request on, unless it is rejected or cancelled in the same month", () => {
     const { deposit, move, withdraw } = payer()
     assert.isUndefined(used(deposit(1000)))
     assert.deepStrictEqual(used(deposit(1)), beyond(1000))
@@ -53,7 +53,7 @@ describe("4.5 the cap on net deposits", () => {
     assert.deepStrictEqual(used(deposit(1)), beyond(1000))
   })
 
-  it("begins anew each month; a withdrawal of an earlier month that is cancelled later does not count", () => {
+  it("starts at zero each month, and ignores the cancellation of an earlier month's withdrawal", () => {
     const { deposit, move, runner, withdraw } = payer()
     deposit(1000)
     const id = withdraw(400)
@@ -73,7 +73,7 @@ describe("4.5 the cap on net deposits", () => {
     assert.isUndefined(used(deposit(1000)))
   })
 
-  it("is checked before the player's own limits, and is shown in the player's abilities", () => {
+  it("is checked before the player's own limits, and appears in the player's abilities", () => {
     const { deposit, runner } = payer({ limits: { max_single_deposit: 10 } })
     assert.deepInclude(used(deposit(1001)), { limit: "net_deposit_cap" })
     assert.deepInclude(used(deposit(1000)), { limit: "max_single_deposit" })
@@ -83,7 +83,7 @@ describe("4.5 the cap on net deposits", () => {
     assert.deepStrictEqual(standing(full.runner.player(), caps, runner.now).deposit?.details, beyond(1000))
   })
 
-  it("of a later profile version counts deposits made before that version", () => {
+  it("counts deposits made before the profile version that introduces it", () => {
     const { deposit, runner, withdraw } = payer({ rules: noRules })
     deposit(5000)
     withdraw(4500)

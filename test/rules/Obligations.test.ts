@@ -67,7 +67,7 @@ describe("obligations", () => {
     assert.deepStrictEqual(set.state.obligations, [])
   })
 
-  it("do not exist for a player without a jurisdiction, and cost no write", () => {
+  it("do not exist for a player without a jurisdiction, for whom nothing is written", () => {
     assert.isNull(noteObligations(makePlayer(), context()).change)
     assert.deepStrictEqual(accepted(setting(makePlayer(), { max_daily_bet: 5 })).change?.obligations, [])
   })
@@ -102,7 +102,7 @@ describe("4.2 the prompt to set limits", () => {
     assert.deepInclude(change?.audit[0], { action: "player.acknowledge", actor: "player:1" })
   })
 
-  it("cannot be accepted, nor declined when it is not open", () => {
+  it("cannot be answered with accept, nor declined while it is not open", () => {
     assert.strictEqual(codeOf(acknowledge(makePlayer(), {})), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(acknowledge(under({ prompt: true }), { answer: "accept" })), "RESPONSIBLE_GAMING_RULE")
     const { state } = accepted(acknowledge(under({ prompt: true }), {}))
@@ -139,12 +139,12 @@ describe("6.1 the terms of the operator", () => {
     assert.deepStrictEqual(gatesOf({ ...state, rules: { ...noRules, terms: "2026-12" } }), ["canBet", "canDeposit"])
   })
 
-  it("are open for a player who has accepted no version, and absent where the operator has no terms", () => {
+  it("block a player who has accepted no version, and block nobody where the operator has no terms", () => {
     assert.deepStrictEqual(gatesOf(makePlayer({ rules: terms })), ["canBet", "canDeposit"])
     assert.deepStrictEqual(gatesOf(makePlayer({ termsVersion: "2025-01" })), [])
   })
 
-  it("are recorded also when they are accepted before they were noted as due", () => {
+  it("are recorded as created and met when the player accepts them before any obligation was written", () => {
     const { change } = accepted(accept(makePlayer({ rules: terms })))
     assert.deepStrictEqual(change?.obligations.map(({ isNew, obligation: { kind, state } }) => [isNew, kind, state]), [
       [true, "terms", "met"]
@@ -168,7 +168,7 @@ describe("6.1 reviews", () => {
   const dueAt = (player: Player, now: number) =>
     Object.fromEntries(noteObligations(player, context(now)).state.obligations.map(({ dueAt: at, kind }) => [kind, at]))
 
-  it("are due by time since the last one, sooner for a player with own limits, and block nothing", () => {
+  it("are due a fixed time after the last one, sooner for players with limits of their own, and block nothing", () => {
     const notice = { funds_notice: monthsLater(1) }
     assert.deepStrictEqual(dueAt(reviewed(limited), monthsLater(1) - 1), {})
     assert.deepStrictEqual(dueAt(reviewed(limited), monthsLater(6) - 1), notice)
@@ -184,7 +184,7 @@ describe("6.1 reviews", () => {
     }
   })
 
-  it("are met by their own answers when they are due, and their period begins anew", () => {
+  it("are met only by their own answers while due, and then start their period again", () => {
     const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
     const answered = (kind: Acknowledge["kind"], answer: Acknowledge["answer"], player = state) =>
       acknowledge(player, { kind, answer }, monthsLater(7))
@@ -201,13 +201,13 @@ describe("6.1 reviews", () => {
     assert.strictEqual(dueAt(noticed, monthsLater(8))["funds_notice"], monthsLater(8))
   })
 
-  it("stay open when the player removes the limits, and the next one is due later", () => {
+  it("stay open when the player removes the limits", () => {
     const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
     const without = { ...state, limits: {}, limitsSet: 0 }
     assert.isNull(noteObligations(without, context(monthsLater(7))).change)
   })
 
-  it("are noted at a sign-in, a launch for money and a deposit, and written once", () => {
+  it("are written once, at a sign-in, a real-mode launch or a deposit", () => {
     const player = reviewed(limited, { limits: "P6M" })
     const now = monthsLater(7)
     const launch = (mode: "real" | "demo") =>
@@ -234,7 +234,7 @@ describe("6.4 staff waive an obligation", () => {
     return waiveStep({ obligationId, reason: "asked", actor: "staff:1" })(player, context(now))
   }
 
-  it("with its block removed and a reason, and without an event that it was met", () => {
+  it("which ends its block and records the reason, without an event that it was met", () => {
     const { change, state: next } = accepted(waive(state, "limit_prompt"))
     assert.deepStrictEqual(
       change?.obligations.map(({ isNew, obligation }) => [isNew, obligation.kind, obligation.state, obligation.metAt]),
@@ -247,7 +247,7 @@ describe("6.4 staff waive an obligation", () => {
     assert.isNull(noteObligations(next, context(noon + day)).change)
   })
 
-  it("but not required limits, and no obligation that is not open", () => {
+  it("except required limits and obligations that are not open", () => {
     for (const kind of ["required_limits", "nothing"]) {
       assert.strictEqual(codeOf(waive(state, kind)), "RESPONSIBLE_GAMING_RULE")
     }
@@ -262,7 +262,7 @@ describe("4.3 a raise that has to be confirmed", () => {
     acknowledge(one, { kind: "limit_raise", field: "max_daily_deposit", ...sent }, now)
   const from = noon + day
 
-  it("comes into force with the player's confirmation, between its due time and its expiry", () => {
+  it("takes effect when the player confirms it between its due time and its expiry", () => {
     assert.strictEqual(codeOf(answer(raised, { answer: "accept" }, from - 1)), "RESPONSIBLE_GAMING_RULE")
     for (const now of [from, from + 7 * day - 1]) {
       const { state } = accepted(answer(raised, { answer: "accept" }, now))
@@ -276,7 +276,7 @@ describe("4.3 a raise that has to be confirmed", () => {
     assert.deepStrictEqual([state.limits.max_daily_deposit, state.pendingLimits], [100, []])
   })
 
-  it("accepts no other answer, and no answer for a limit without a pending raise", () => {
+  it("cannot be given another answer, and a limit without a pending raise cannot be given any", () => {
     assert.strictEqual(codeOf(answer(raised, { answer: "stop" }, from)), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: "max_daily_bet" }, from)), "NOT_FOUND")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: null }, from)), "NOT_FOUND")

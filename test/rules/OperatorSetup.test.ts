@@ -22,7 +22,7 @@ describe("missingSteps", () => {
     )
   })
 
-  it("names a step that was undone, also before later steps that are done", () => {
+  it("names a step that was undone, even when later steps are done", () => {
     assert.deepStrictEqual(missingSteps({ ...whole, keys: 0 }), ["key"])
     assert.deepStrictEqual(missingSteps({ ...whole, webhooks: 0, first_call_at: null }), ["webhook", "first_call"])
   })

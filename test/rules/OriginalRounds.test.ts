@@ -65,7 +65,7 @@ describe("a play", () => {
     assert.strictEqual(runner.player().counters.lossDay, -150)
   })
 
-  it("draws what the documented derivation gives for seeds and nonce, for every original", () => {
+  it("draws the numbers that the documented derivation yields for seeds and nonce, for every original", () => {
     const params = new Map<string, JsonObject>([
       ["dice", { direction: "under", target: 50 }],
       ["limbo", { target: 2 }],
@@ -87,7 +87,7 @@ describe("a play", () => {
     checkLedger(runner.store, [makePlayer({ real: 100_000 })])
   })
 
-  it("queries the seeds once, and keeps them in memory until the actor is passivated", () => {
+  it("queries the seeds once and keeps them in memory until the actor is passivated", () => {
     const runner = runnerOf()
     runner.forget()
     const before = runner.lookUps
@@ -98,7 +98,7 @@ describe("a play", () => {
     assert.strictEqual(runner.lookUps - before, 2)
   })
 
-  it("changes nothing while there are no seeds, or while the seed is closed", () => {
+  it("changes nothing while there are no seeds, or while the server seed cannot be decrypted", () => {
     const runner = new RuleRunner([makePlayer()])
     assert.strictEqual(runner.accept(playStep(playOf(betPaying(1, 0)), openChance))._tag, "NoSeeds")
     runner.accept(startSeedsOf("a"))
@@ -127,7 +127,7 @@ describe("a refused play", () => {
     ["a balance that could become too large", "VALIDATION_FAILED", { real: 999_999_999_000_001 }]
   ]
   for (const [what, code, player] of refusals) {
-    it(`draws nothing and takes no nonce: ${what}`, () => {
+    it(`draws nothing and uses no nonce: ${what}`, () => {
       const runner = runnerOf(player)
       let draws = 0
       const bet = betPaying(100, () => ++draws)
@@ -138,7 +138,7 @@ describe("a refused play", () => {
     })
   }
 
-  it("is refused in the same way whatever the outcome would have been", () => {
+  it("is refused alike whatever its outcome would have been", () => {
     const answers = [0, 1_000_000].map((payout) =>
       runnerOf({ real: 999_999_999_500_000 }).refuse(playStep(playOf(betPaying(100, payout)), openChance))
     )
@@ -204,7 +204,7 @@ describe("a rotation", () => {
     assert.deepStrictEqual(stored, [[true, true], [false, false], [false, false]])
   })
 
-  it("needs existing seeds; a start of seeds keeps existing ones", () => {
+  it("needs existing seeds, and creating seeds keeps those that exist", () => {
     const runner = new RuleRunner([makePlayer()])
     const command = { fresh: sealedSeedOf("b"), clientSeed: undefined }
     assert.strictEqual(runner.accept(rotateSeedsStep(command, openChance))._tag, "NoSeeds")
@@ -218,7 +218,7 @@ describe("a rotation", () => {
 
 // Method: any sequence of plays, refused plays and rotations, with the player in memory or passivated.
 describe("nonces", () => {
-  it("are used once each, in order, whatever happens between two plays", () => {
+  it("are used once each and in order, whatever happens between two plays", () => {
     FastCheck.assert(FastCheck.property(
       FastCheck.array(FastCheck.constantFrom("play", "refused", "rotate", "forget"), { maxLength: 40 }),
       (commands) => {

@@ -73,7 +73,7 @@ describe("transitionStep", () => {
     assert.deepInclude(runner.refuse(step(id, "chargeback")).details, { is_reversed: true })
   })
 
-  it("approval and payout move no money and record their times", () => {
+  it("an approval and a payout record their times and move no money", () => {
     const { runner, id } = withWithdrawal()
     runner.now = noon + minute
     assert.deepInclude(runner.accept(step(id, "approve")), {
@@ -160,7 +160,7 @@ describe("transitionStep", () => {
     assert.strictEqual(runner.store.tables().audit[0]?.reason, "asked to")
   })
 
-  it("a chargeback takes the deposit back, below zero if it must", () => {
+  it("a chargeback takes the deposit back, into a negative balance if necessary", () => {
     const runner = new RuleRunner([makePlayer({ real: 0 })])
     const { id } = runner.accept(depositStep(depositOf(500, "d"))).payment
     runner.accept(withdrawalStep(withdrawalOf(300)))
@@ -180,7 +180,7 @@ describe("transitionStep", () => {
     assert.isTrue(again.payment.isReversed)
   })
 
-  it("a refund beyond the largest balance waits until there is room", () => {
+  it("a rejection whose refund would exceed the maximum balance is refused until the balance has room for it", () => {
     const { runner, id } = withWithdrawal()
     const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "r", actor: "a" })
     runner.accept(correct(maxBalance - 600))
@@ -193,7 +193,7 @@ describe("transitionStep", () => {
     assert.strictEqual(runner.player().real, maxBalance)
   })
 
-  it("the player's other payments count towards the second-approval threshold; a distrusted approver is refused", () => {
+  it("other payments of the player count towards the second-approval threshold, and an untrusted approver is refused", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 400, beside: 1 }
     const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const
@@ -244,7 +244,7 @@ describe("transitionStep", () => {
     }
   })
 
-  it("a payment of another player is not found", () => {
+  it("another player's payment is not found", () => {
     const { runner, id } = withWithdrawal()
     assert.strictEqual(runner.refuse(step(id, "approve"), 2).code, "NOT_FOUND")
     assert.strictEqual(runner.refuse(step(999_999, "approve")).code, "NOT_FOUND")

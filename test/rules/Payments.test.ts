@@ -92,7 +92,7 @@ describe("a deposit", () => {
     assert.strictEqual(new RuleRunner([makePlayer(settings)]).accept(deposit("ref", 99, fields)).payment.amount, 5000)
   })
 
-  it("stays within the safe range", () => {
+  it("cannot raise the balance above its maximum", () => {
     const runner = new RuleRunner([makePlayer({ real: maxBalance - 10 })])
     assert.strictEqual(runner.refuse(deposit("a", 11)).code, "VALIDATION_FAILED")
     assert.strictEqual(runner.accept(deposit("b", 10)).isRepeat, false)
@@ -100,7 +100,7 @@ describe("a deposit", () => {
   })
 
   // Goal: no statement of its own before the commit, and no refusal without a look-up.
-  it("is decided as if its reference were new, and queries the reference before a refusal", () => {
+  it("is accepted as if its reference were new, and looks the reference up before it is refused", () => {
     const unasked = { now: noon, firstId: 100, known: undefined }
     assert.strictEqual(deposit("ref", 500)(makePlayer(), unasked)._tag, "Accept")
     const asked = deposit("ref", 500)(makePlayer({ status: "locked" }), unasked)

@@ -20,7 +20,7 @@ const entry = (
 
 const isPlay = (line: PlayEntry | string) => typeof line === "string" ? undefined : line
 
-it("play at one game is one line with its rounds, stakes and wins, less rolled-back amounts", () => {
+it("entries of play at one game fold into one line with rounds, stakes and wins, less rolled-back amounts", () => {
   const lines: readonly [PlayEntry, ...ReadonlyArray<PlayEntry>] = [
     entry(58, "casino_win", 900, { round: "c" }),
     entry(57, "casino_bet", -300, { round: "c" }),
@@ -36,7 +36,7 @@ it("play at one game is one line with its rounds, stakes and wins, less rolled-b
   }])
 })
 
-it("another entry in between, another game or a pause begins a new line", () => {
+it("an entry of another kind, another game or a pause starts a new folded line", () => {
   const lines = [
     entry(500, "casino_bet", -5),
     "deposit",
@@ -51,7 +51,7 @@ it("another entry in between, another game or a pause begins a new line", () => 
   )
 })
 
-it("folded lines contain every entry once, in order, and the sums of all entries", () => {
+it("folded lines contain every entry once and in order, and add up to the sum of all entries", () => {
   const line = fc.record({
     at: fc.nat(1000),
     gameId: fc.constantFrom(1, 2),

@@ -58,10 +58,10 @@ for (const remembers of [true, false]) {
       })
     })
 
-    describe("a win that belongs to the round of its bet", () => {
+    describe("a win that the policy settles in the round of its bet", () => {
       const ofBet = { ofBet: true }
 
-      it("is paid in that round, whatever game and round the win names", () => {
+      it("is paid in the bet's round, whatever game and round the win names", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(bet("c", 100, { roundId: "other" })))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
       })
 
-      it("debits the stake from the bonus, records what the bonus is short of, and counts the wagering again", () => {
+      it("debits the stake from the bonus, records any shortfall of the bonus, and counts the wagering again", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))
@@ -146,7 +146,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().bonus, 30)
       })
 
-      it("is refused where that rollback was of no bet, and ignored where it moved no money", () => {
+      it("is refused where the first rollback was not of a bet, and ignored where that one moved no money", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 10)))
@@ -171,7 +171,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(does(win("w", "b", 50))).code, "DUPLICATE_TRANSACTION")
       })
 
-      it("is refused without a bet, saying whether no bet came or all were rolled back", () => {
+      it("is refused without a bet, and the refusal tells whether no bet came or all bets were rolled back", () => {
         const runner = makeRunner(makePlayer())
         assert.deepInclude(runner.refuse(does(win("w", null, 50))), {
           code: "BET_NOT_FOUND",
@@ -227,7 +227,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(does(win("x", "b", 1, paying)), 2).code, "BET_NOT_FOUND")
       })
 
-      it("whose bet was rolled back is paid only where late bets are ignored as well", () => {
+      it("is paid after its bet's rollback only where the policy also ignores late bets", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(rollback("k", "b")))
@@ -244,7 +244,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a closed round", () => {
-      it("takes bets and wins where the policy accepts them, and stays closed", () => {
+      it("accepts bets and wins where the policy allows it, and stays closed", () => {
         const runner = makeRunner(makePlayer())
         const accepting = policyOf({ closedRounds: "accept" })
         runner.accept(does(close()))
@@ -265,7 +265,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(rollback("l", "c", { closesRound: true }))).roundState, "closed")
       })
 
-      it("is closed whenever none of its bets is open, for vendors that close rounds when settled", () => {
+      it("closes whenever none of its bets is open, for vendors that close rounds when settled", () => {
         const runner = makeRunner(makePlayer())
         const live = {
           ...policyOf({ settledBets: "roll_back", closedRounds: "accept" }),
@@ -327,7 +327,7 @@ for (const remembers of [true, false]) {
         kind: ["another amount", "another currency", "another round", "another game"]
       }
       for (const measure of ["content", "round", "kind"] as const) {
-        it(`is a replay if it agrees by ${measure} and is of the same player`, () => {
+        it(`is a replay if its ${measure} is equal and it is from the same player`, () => {
           const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
           runner.accept(does(bet("b", 100)))
           const { policy } = policyOf({ sameMessage: measure })
@@ -369,7 +369,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("an adjustment", () => {
-      it("credits, or debits up to the balance, and counts in the loss limit", () => {
+      it("credits, or debits up to the balance, and counts towards the loss limit", () => {
         const runner = makeRunner(makePlayer({ real: 100, status: "locked", limits: { max_daily_loss: 1 } }))
         assert.deepInclude(runner.accept(does(adjustment("a", 30))), {
           status: "processed",
@@ -392,7 +392,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.refuse(does(adjustment("a", 1)), 2).code, "NOT_FOUND")
       })
 
-      it("is rolled back entirely, and counted for the game it named", () => {
+      it("can be rolled back entirely, and counts for the game that it names", () => {
         const runner = makeRunner(makePlayer({ real: 50 }))
         const live = { game: roulette, ...forced }
         runner.accept(does(adjustment("a", 30, live)))
@@ -404,7 +404,7 @@ for (const remembers of [true, false]) {
         assert.isTrue(runner.store.tables().sums.every(({ isLive }) => isLive))
       })
 
-      it("raises an alert where it is large, as a win does", () => {
+      it("raises an alert when it is large, as a win does", () => {
         const runner = makeRunner(makePlayer())
         const amount = examinedAbove + 1
         const terms = { above: amount - 1, severity: "high" as const, stopsWithdrawals: true }
@@ -453,7 +453,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().real, 925)
       })
 
-      it("with many rollbacks of rollbacks makes a fixed number of store queries", () => {
+      it("with many rollbacks of rollbacks needs no more store queries than an actor allows", () => {
         const runner = new RuleRunner([makePlayer()], () => true)
         const numbers = Array.from({ length: 12 }, (_, number) => number)
         runner.accept(doesAll(...numbers.map((n) => bet(`b${n}`, 10, { roundId: `${n}` }))))
@@ -476,7 +476,7 @@ for (const remembers of [true, false]) {
 }
 
 describe("bonus money to stake", () => {
-  it("is the balance of an active bonus, for a game that counts towards its wagering", () => {
+  it("is the active bonus's balance, for a game that counts towards its wagering", () => {
     const player = makePlayer({ bonus: 70, activeBonus: makeBonus({ contributions: { [roulette.id]: 0 } }) })
     assert.strictEqual(stakeableBonus(player, slot), 70)
     assert.strictEqual(stakeableBonus(player, roulette), 0)

@@ -85,7 +85,7 @@ describe("4.3 raises of limits", () => {
     assert.strictEqual(waiting({ wait: "P7D" }).reply.coolingOffHours, 168)
   })
 
-  it("wait for the end of the running period where the jurisdiction wants it", () => {
+  it("wait for the end of the running period where the jurisdiction requires it", () => {
     // Wednesday noon: the week ends with Sunday
     assert.strictEqual(fromOf({ wait: "PT72H", until_period_ends: true }), Date.UTC(2026, 10, 23))
     // Friday noon: the three days end later
@@ -113,7 +113,7 @@ describe("4.3 raises of limits", () => {
     assert.deepStrictEqual([gone.limits.max_weekly_deposit, gone.pendingLimits], [100, []])
   })
 
-  it("a lower value counts at once and drops the raise", () => {
+  it("are dropped by a lower value, which takes effect at once", () => {
     const { state } = waiting({ confirm: true })
     const lower = accepted(setting(state, { max_weekly_deposit: 50 })).state
     assert.deepStrictEqual([lower.limits.max_weekly_deposit, lower.pendingLimits], [50, []])
@@ -123,7 +123,7 @@ describe("4.3 raises of limits", () => {
 describe("limits.caps", () => {
   const caps = limitsOf({ caps: { max_monthly_deposit: 1000, max_daily_bet: 300 } })
 
-  it("4.1: a limit above the cap is refused, and so is the removal of a limit with a cap", () => {
+  it("4.1: a limit above its cap and the removal of a capped limit are refused", () => {
     const player = under(caps)
     assert.deepInclude(refusalOf(setting(player, { max_monthly_deposit: 1001 })), { code: "VALIDATION_FAILED" })
     const set = accepted(setting(player, { max_monthly_deposit: 1000 })).state
@@ -164,7 +164,7 @@ describe("limits.caps", () => {
     assert.deepInclude(refusalOf(depositing(player, 1001))?.details, { value: 1000 })
   })
 
-  it("apply at registration, where the lower of the player's and the operator's limit is set", () => {
+  it("apply at registration, which sets the lower of the player's and the operator's limit", () => {
     const rules = { ...noRules, ...caps }
     const chosen = (sent: Sent) => {
       const changes = readLimitChanges(sent)
@@ -190,7 +190,7 @@ describe("4.1 required limits", () => {
   const required = limitsOf({ required: [[...deposits], ["max_balance"]], required_before: "play" })
   const gate = { reason: "obligation", obligations: ["required_limits"] }
 
-  it("block play until each group has one set by the player; the operator's defaults do not count", () => {
+  it("block play until the player has set one of each group; the operator's defaults do not count", () => {
     const player = under(required, { limits: { max_daily_deposit: 10_000, max_balance: 90_000 } })
     for (
       const decision of [
@@ -212,7 +212,7 @@ describe("4.1 required limits", () => {
     assert.deepStrictEqual(refusalOf(depositing(player, 1))?.details, gate)
   })
 
-  it("cannot be removed when a limit is the only one of its group", () => {
+  it("cannot be removed when they are the last of their group", () => {
     const player = under(required)
     const set = accepted(setting(player, { max_daily_deposit: 5, max_weekly_deposit: 6, max_balance: 7 })).state
     assert.strictEqual(refusalOf(setting(set, { max_balance: null }))?.code, "RESPONSIBLE_GAMING_RULE")
@@ -261,7 +261,7 @@ describe("4.6 caps on stakes", () => {
   })
 })
 
-describe("4.7 rules of bonuses", () => {
+describe("4.7 bonus rules", () => {
   const granting = (bonuses: Partial<Rules["bonuses"]>, more: Partial<Player> = {}) =>
     refusalOf(
       grantStep({ bonus: welcome, amount: null, note: null })(
@@ -280,7 +280,7 @@ describe("4.7 rules of bonuses", () => {
     assert.isUndefined(granting(kept))
   })
 
-  it("refuse every bonus but the first where only that is allowed", () => {
+  it("refuse a second bonus where the jurisdiction allows only a first one", () => {
     assert.isUndefined(granting({ first_only: true }))
     assert.strictEqual(granting({ first_only: true }, { bonusGrants: { "9": 1 } }), "first_only")
   })
@@ -305,14 +305,14 @@ describe("3.1 breaks", () => {
   const typeOf = (request: Partial<Parameters<typeof selfExcludeStep>[0]>) =>
     accepted(excluding(request)).state.exclusion?.type
 
-  it("have the offered periods, each with the type that the jurisdiction sets", () => {
+  it("accept only the periods that the jurisdiction offers, each with the type it sets for that period", () => {
     assert.strictEqual(typeOf({ period: "6_weeks" }), "time_out")
     assert.strictEqual(typeOf({ period: "6_months" }), "self_exclusion")
     assert.deepStrictEqual(Object.keys(refusalOf(excluding({ period: "7_days" }))?.details ?? {}), ["period"])
     assert.isNull(accepted(excluding({ period: "indefinite" })).state.exclusion?.until)
   })
 
-  it("with an end and no type are a time-out up to its maximum, and refused between the bounds of the types", () => {
+  it("sent with an end and no type are a time-out up to its maximum length, and refused if no type has that length", () => {
     assert.strictEqual(typeOf({ until: noon + 42 * day }), "time_out")
     assert.deepStrictEqual(Object.keys(refusalOf(excluding({ until: noon + 43 * day }))?.details ?? {}), ["until"])
     assert.strictEqual(typeOf({ until: Date.UTC(2027, 4, 18, 12) }), "self_exclusion")
@@ -348,7 +348,7 @@ describe("3.3 exclusions that end on request", () => {
   const mayPlay = (player: Player, now: number) => refuseAccount(player, "canBet", now) === undefined
   const end = Date.UTC(2027, 4, 18, 12)
 
-  it("remain after their time until the player requests a return and the waiting period is over", () => {
+  it("stay in force after their end until the player requests a return and the waiting period is over", () => {
     const player = excluded(gb, "6_months")
     assert.isFalse(mayPlay(player, end + 365 * day))
     assert.strictEqual(refusalOf(asking(player, end - 1))?.code, "RESPONSIBLE_GAMING_RULE")
@@ -362,20 +362,20 @@ describe("3.3 exclusions that end on request", () => {
     assert.deepInclude(shown, { ends: "on_request", return_at: "2027-05-19T12:00:00.000Z", source: "player" })
   })
 
-  it("cancel a requested return when the player is excluded for longer meanwhile", () => {
+  it("cancel a requested return when they are prolonged in the meantime", () => {
     const returning = accepted(asking(excluded(gb, "6_months"), end)).state
     const longer = excluded(returning, "5_years", end + hour)
     assert.isFalse(mayPlay(longer, end + 24 * hour))
     assert.isNull(limitsResource(longer, end + hour).self_exclusion?.return_at)
   })
 
-  it("do not include a time-out, which ends by itself without a request", () => {
+  it("do not include time-outs, which end without a request", () => {
     const player = excluded(gb, "24_hours")
     assert.isTrue(mayPlay(player, noon + day))
     assert.strictEqual(refusalOf(asking(player, noon + 1))?.code, "RESPONSIBLE_GAMING_RULE")
   })
 
-  it("without an end need the jurisdiction's minimum time, or six months, before a return", () => {
+  it("without an end allow a return after the jurisdiction's minimum length, or after six months", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const days: ReadonlyArray<readonly [string | null, number]> = [["P30D", noon + 30 * day], [null, end]]
     for (const [min, from] of days) {
@@ -388,7 +388,7 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
-  it("are not changed into exclusions that end sooner or without a request", () => {
+  it("cannot be changed into exclusions that end sooner or without a request", () => {
     const player = excluded(gb, "6_months")
     const prolonging = (from: Player, request: Partial<Parameters<typeof selfExcludeStep>[0]>, now = noon) =>
       selfExcludeStep({ period: null, until: null, type: null, actor: "key:pk", ...request })(from, context(now))
@@ -421,7 +421,7 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
-  it("without an end, requested during a return from another exclusion, need the minimum time anew", () => {
+  it("without an end, requested during a return from another exclusion, run their own minimum length", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const rules = { breaks: { ...gb.rules.breaks, periods } }
     const excluding = (player: Player, now: number) =>
@@ -433,7 +433,7 @@ describe("3.3 exclusions that end on request", () => {
     assert.strictEqual(refusalOf(asking(again, end + 2 * hour))?.code, "RESPONSIBLE_GAMING_RULE")
   })
 
-  it("still end only on request after the rules have changed", () => {
+  it("still end only on request after the rules change", () => {
     const player = { ...excluded(gb, "6_months"), rules: noRules }
     assert.isFalse(mayPlay(player, end + day))
     assert.isTrue(mayPlay({ ...excluded(under({}), "6_months"), rules: gb.rules }, end))

@@ -15,7 +15,7 @@ const rulesOf = (code: string) => {
 }
 
 describe("the text of a profile", () => {
-  it("says what a jurisdiction requires, with the source of each figure", () => {
+  it("states what a jurisdiction requires, with the source of each figure", () => {
     const said = new Map(rulesOf("nl").map(({ label, source, text }) => [label, [text, source?.confidence]]))
     assert.deepStrictEqual(said.get("Least age"), ["18 years", "D"])
     assert.deepStrictEqual(said.get("Break of 6 months"), ["on offer, as a self-exclusion", "D"])
@@ -45,7 +45,7 @@ describe("the text of a profile", () => {
     }
   })
 
-  it("says \"none\" only where the source of a whole group says so", () => {
+  it("says \"none\" for a missing figure only where its whole group has one source", () => {
     const said = (code: string) => new Map(rulesOf(code).map(({ label, text }) => [label, text]))
     assert.strictEqual(said("mt").get("Shortest self-exclusion until a date"), "none")
     assert.strictEqual(said("gb").get("Shortest self-exclusion until a date"), "6 months")
@@ -60,7 +60,7 @@ describe("the text of a profile", () => {
     }
   })
 
-  it("describes each difference between two documents differently", () => {
+  it("words every difference between two documents, with different texts for before and after", () => {
     for (const before of builtInProfiles) {
       for (const after of builtInProfiles) {
         for (const difference of differencesOf(before, after)) {

@@ -51,7 +51,7 @@ describe("durations", () => {
 })
 
 describe("built-in profiles", () => {
-  it("are the eight codes, beginning with \"none\"", () => {
+  it("have eight codes, the first of them \"none\"", () => {
     assert.deepStrictEqual(builtInProfiles.map(({ code }) => code), [
       "none",
       "gb",
@@ -64,7 +64,7 @@ describe("built-in profiles", () => {
     ])
   })
 
-  it("\"none\" equals a document that leaves everything out", () => {
+  it("include \"none\", which equals an empty document", () => {
     assert.deepStrictEqual(differencesOf(none, builtIn("none")).map(({ path }) => path), ["code", "name"])
   })
 
@@ -174,7 +174,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("are looser in the opposite direction where they are stricter", () => {
+  it("are looser in one direction where they are stricter in the other", () => {
     const opposite = { stricter: "looser", looser: "stricter", neutral: "neutral" } as const
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const back = new Map(differencesOf(next, before).map(({ effect, path }) => [path, effect]))
@@ -186,7 +186,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("with the stricter combination are never looser than before, and never stricter in the next version", () => {
+  it("are never looser towards the stricter combination of both, and never stricter from it to the new version", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const between = stricterOf(before, next)
       assert.isEmpty(differencesOf(before, between).filter(({ effect }) => effect === "looser"))
@@ -251,7 +251,7 @@ describe("the version in force", () => {
     assert.deepStrictEqual([400, 500].map(ageOf), [19, 19])
   })
 
-  it("applies at once where it is stricter, later where it is looser", () => {
+  it("takes effect at once where it is stricter, and later where it is looser", () => {
     const waiting = inForce(versions, 300)
     assert.deepInclude(waiting, { version: 3, until: 350 })
     assert.strictEqual(waiting?.profile.minimum_age, 20)
@@ -259,11 +259,11 @@ describe("the version in force", () => {
     assert.strictEqual(ageOf(350), 19)
   })
 
-  it("has the time until which it applies", () => {
+  it("states until when it applies", () => {
     assert.deepStrictEqual([100, 200, 300, 350].map((now) => inForce(versions, now)?.until), [200, 300, 350, Infinity])
   })
 
-  it("is computed anew when the first of two looser versions has passed its waiting period", () => {
+  it("changes again when the first of two looser versions has passed its waiting period", () => {
     const waiting = [
       version(1, { minimum_age: 25 }),
       version(2, { minimum_age: 18 }, { looserFrom: 400 }),
@@ -276,7 +276,7 @@ describe("the version in force", () => {
 })
 
 describe("rules in a player's currency", () => {
-  it("have amounts converted and rounded down, and minutes unchanged", () => {
+  it("have their amounts converted and rounded down, and their minutes unchanged", () => {
     const document = profile({
       limits: { caps: { max_daily_bet: 1000, max_session_minutes: 60 }, contact_above: { max_daily_bet: 500 } },
       deposits: { net_cap: { amount: 700, under_age: 24, amount_under: 300 } },
@@ -294,7 +294,7 @@ describe("rules in a player's currency", () => {
     assert.strictEqual(rules.version, 7)
   })
 
-  it("apply the lowest stake cap of a category and an age", () => {
+  it("apply the lowest stake cap for a category and an age", () => {
     const rules = rulesIn({ profile: builtIn("gb"), version: 1 }, oneForOne)
     assert.deepStrictEqual([stakeCap(rules, "slots", 24), stakeCap(rules, "slots", 25), stakeCap(rules, "table", 24)], [
       200,

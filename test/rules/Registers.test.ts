@@ -72,7 +72,7 @@ const codeOf = <Reply>(decision: Decision<Reply>) =>
   decision._tag === "Refuse" ? [decision.error.code, decision.error.details["reason"]] : decision._tag
 
 describe("exclusion registers", () => {
-  it("5.2 are queried where no valid answer is younger than max_age, and always with PT0S", () => {
+  it("5.2 are queried when no valid answer is younger than max_age, and every time with PT0S", () => {
     const rules = asking({ login: { max_age: "PT24H", unavailable: "refuse" } })
     assert.strictEqual(outcomeOf({ rules, registers: [] }), "spelpaus")
     assert.strictEqual(outcomeOf({ rules, registers: [spelpaus("clear", noon - 23 * hour)] }), "goes on")
@@ -90,7 +90,7 @@ describe("exclusion registers", () => {
     assert.strictEqual(outcomeOf({ rules, registers: [spelpaus("excluded", noon)] }, answered), "register_excluded")
   })
 
-  it("5.4 without an answer, follow the policy: refuse, use the last valid answer, or continue", () => {
+  it("5.4 without an answer, are handled by the policy: refuse, use the last valid answer, or continue", () => {
     const under = (unavailable: "refuse" | "last_good" | "allow", age: string | null, ...registers: Array<number>) =>
       outcomeOf({ rules: asking({ login: { max_age: "PT0S", unavailable } }, age), registers }, silent)
     const old = spelpaus("clear", noon - 24 * hour)
@@ -140,7 +140,7 @@ describe("exclusion registers", () => {
     )
   })
 
-  it("5.5 an excluding answer ends the sessions and stops play and deposits until an answer of that register clears", () => {
+  it("5.5 that exclude a player end the sessions and stop play and deposits until the same register clears the player", () => {
     const player = makePlayer()
     const excluded = noteCheckStep(answer({ verdict: "excluded" }))(player, context())
     assert.strictEqual(excluded.state.sessionsEndedAt, noon)
@@ -190,13 +190,13 @@ describe("exclusion registers", () => {
     assert.strictEqual(late.change?.registerChecks.length, 1)
   })
 
-  it("an excluding answer counts even where the stored answer seems newer, as clocks of nodes differ", () => {
+  it("an excluding answer counts even if the stored answer seems newer, as the nodes' clocks differ", () => {
     const player = makePlayer({ registers: [spelpaus("clear", noon)] })
     const late = noteCheckStep(answer({ verdict: "excluded", answeredAt: noon - 1 }))(player, context(noon + 1))
     assert.isTrue(isRegisterExcluded(late.state.registers))
   })
 
-  it("verdicts are packed as numbers without loss, one for each register", () => {
+  it("verdicts are packed into numbers without loss, one number per register", () => {
     const standing = fc.record({
       kind: fc.constantFrom(...registerKinds),
       verdict: fc.constantFrom(...registerVerdicts),
@@ -225,7 +225,7 @@ describe("a player whom a register excludes and clears in the middle of play", (
 
   // Goal: an exclusion stops new bets and nothing else: every win, rollback and repeated message has the answer that it would have, and the money too.
   // Method: random messages and answers of a register beside the same messages without the answers, and without the bets that were refused for them.
-  it("5.5 has the same balance and answers as a player who never sent the refused bets", () => {
+  it("5.5 has the same balance and gets the same answers as if the refused bets had never been sent", () => {
     let refusedBets = 0
     fc.assert(
       fc.property(fc.array(step, { minLength: 4, maxLength: 24 }), (steps) => {
@@ -277,7 +277,7 @@ describe("the circuit breaker of a register", () => {
     assert.isTrue(admit(noted(probing.breaker, true, noon + 10_500), noon + 10_501).isAdmitted)
   })
 
-  it("counts failures in a row only", () => {
+  it("counts only consecutive failures", () => {
     assert.isTrue(admit(failing(4, noted(failing(4), true, noon)), noon).isAdmitted)
   })
 

@@ -42,7 +42,7 @@ describe("the outcome of a round", () => {
     assert.strictEqual(outcomeLine({ ...lost, stake: 0, takenBack: 1 }, money), "The stake was returned.")
   })
 
-  it("is described on the round's page with who can still send a win, and the refused call", () => {
+  it("is described on the round's page, with the provider that can still send a win and any refused call", () => {
     const story = { ...lost, provider: "Studio", roundId: "r7", lostAt: null, refused: null }
     assert.strictEqual(
       outcomeStory({ ...story, state: "open" }, money),

@@ -68,7 +68,7 @@ for (const remembers of [true, false]) {
         }
       })
 
-      it("may be used again by another provider", () => {
+      it("may also be used by another provider", () => {
         const runner = makeRunner(makePlayer({ providerIds: [1, 2] }))
         runner.accept(does(bet("b", 100)))
         const other = runner.accept(does(bet("b", 200, { providerId: 2, game: roulette })))
@@ -78,7 +78,7 @@ for (const remembers of [true, false]) {
     })
 
     // Goal: a retry that needed a look-up is answered from memory the next time.
-    it("queries the store once for a repeated message", () => {
+    it("answers a repeated message from memory once a look-up has found it", () => {
       const runner = new RuleRunner([makePlayer()])
       runner.accept(does(bet("b", 100)))
       runner.accept(pays(promoWin("p", 7)))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a closed round", () => {
-      it("stays closed after one close message, also when that comes before the bet", () => {
+      it("stays closed after one close message, even when that comes before the bet", () => {
         const runner = makeRunner(makePlayer())
         assert.deepInclude(runner.accept(closes()), {
           status: "processed",
@@ -173,7 +173,7 @@ for (const remembers of [true, false]) {
       }
 
       // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
-      it("is checked in one order", () => {
+      it("is checked in a fixed order", () => {
         const rights: ReadonlyArray<
           readonly [code: string, settings: Partial<Player>, fields: Partial<ReturnType<typeof bet>>]
         > = [
@@ -313,7 +313,7 @@ for (const remembers of [true, false]) {
         assert.deepStrictEqual(runner.accept(betWin(100, 250)), { ...reply, status: "replayed" })
       })
 
-      it("takes nothing when its win is refused", () => {
+      it("debits nothing when its win is refused", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(rollback("k", "w")))
         const refusal = runner.refuse(betWin(100, 250))
@@ -345,7 +345,7 @@ for (const remembers of [true, false]) {
         )
       })
 
-      it("is refused as a whole, with the index of the refused message", () => {
+      it("is refused as a whole, with the index of the failing message", () => {
         const runner = makeRunner(makePlayer())
         const refusal = runner.refuse(doesAll(bet("b", 100), win("w", "b", 5), bet("b2", 1000)))
         assert.deepInclude(refusal, { code: "INSUFFICIENT_FUNDS", details: { balance: 905, action_index: 2 } })
@@ -354,7 +354,7 @@ for (const remembers of [true, false]) {
 
       // Goal: a long batch queries the store a fixed number of times. Method: a hundred rollbacks of bets in a hundred rounds, most of
       // them not in memory.
-      it("of a hundred rollbacks is settled", () => {
+      it("of a hundred rollbacks is settled with at most three look-ups", () => {
         const runner = makeRunner(makePlayer())
         const numbers = Array.from({ length: 100 }, (_, index) => index)
         for (const index of numbers) runner.accept(does(bet(`b${index}`, 1, { roundId: `r${index}` })))

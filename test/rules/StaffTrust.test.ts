@@ -28,8 +28,8 @@ const trustOf = (
   factors: { readonly [account: string]: AccountFactor } = {}
 ): StaffTrust => ({ handovers, factors: new Map(Object.entries(factors)) })
 
-describe("one person acting as another staff account", () => {
-  it("is found through accounts handed over in one direction, over any number of accounts", () => {
+describe("one person controlling two staff accounts", () => {
+  it("is found through any number of accounts handed over in one direction", () => {
     const trust = trustOf([
       handover("admin", "puppet", 1, { kind: "made" }),
       handover("puppet", "colleague", 2),
@@ -43,13 +43,13 @@ describe("one person acting as another staff account", () => {
     assert.isUndefined(onePerson(trust, "admin", "stranger"))
   })
 
-  it("is still found after a later token, whoever issued it", () => {
+  it("is still found after a later token of the account, whoever issued it", () => {
     const rotated = handover("admin", "colleague", 2)
     assert.isDefined(onePerson(trustOf([rotated, handover("other", "colleague", 3)]), "admin", "colleague"))
     assert.isDefined(onePerson(trustOf([rotated, handover("colleague", "colleague", 3)]), "admin", "colleague"))
   })
 
-  it("is excluded when the account's earlier second factor was shown, or its token replaced by the owner", () => {
+  it("is ruled out when an earlier second factor was used since, or the owner replaced the token", () => {
     const linked = [handover("admin", "clerk", 10, { kind: "entrusted" })]
     const rotated = [handover("admin", "clerk", 10)]
     const is = (handovers: ReadonlyArray<Handover>, clerk: AccountFactor) =>
@@ -61,7 +61,7 @@ describe("one person acting as another staff account", () => {
     assert.isFalse(is(rotated, { since: 5, provedAt: 11, renewedAt: 11 }))
   })
 
-  it("is found through an account whose second factor was shown only after it had handed over another", () => {
+  it("is found through an account whose second factor was used only after that account had handed over another", () => {
     const proved = { thief: { since: 1, provedAt: 30, renewedAt: 30 } }
     const as = (fromProofs: Handover["fromProofs"]) =>
       trustOf([handover("admin", "thief", 10), handover("thief", "clerk", 20, { fromProofs })], proved)
@@ -70,7 +70,7 @@ describe("one person acting as another staff account", () => {
     assert.isUndefined(onePerson(as(none), "admin", "thief"))
   })
 
-  it("is suspected for two accounts with a common creator, unless neither has a factor or both showed one since", () => {
+  it("is suspected for two accounts with a common creator, unless neither has a second factor or both have used one since", () => {
     const made = [handover("m", "a", 1, { kind: "made" }), handover("m", "b", 2, { kind: "made" })]
     const shown = (at: number): AccountFactor => ({ since: 3, provedAt: at, renewedAt: null })
     const tag = (handovers: ReadonlyArray<Handover>, factors: { readonly [account: string]: AccountFactor }) =>
@@ -137,7 +137,7 @@ describe("one person acting as another staff account", () => {
   })
 
   // Who acts is a person; an account is acted as by whoever holds its token, or its factor in a session.
-  it("is everyone who holds a token or a factor of the account, in any history", () => {
+  it("is found for everyone who holds a token or second factor of the account, in any history", () => {
     const event = fc.record({
       does: fc.constantFrom("make", "rotate", "link", "reset", "enrol", "prove", "renew", "rotate own"),
       person: fc.nat(5),

@@ -119,10 +119,10 @@ const terms: fc.Arbitrary<StandingTerms> = fc.record({
   dailyWithdrawalCap: cap
 })
 
-describe("a player's abilities as shown", () => {
+describe("a player's abilities as shown to staff", () => {
   // Goal: the back office never says of an action what the action itself denies. Method: random states of account, exclusion, restrictions, holds,
   // limits and counters; the standing beside the answer of each action to the same player, refusals compared whole.
-  it("agree with the answers of the actions themselves", () => {
+  it("agree with what the actions themselves answer", () => {
     const seen = new Map<string, number>()
     fc.assert(
       fc.property(states, terms, (state, caps) => {
@@ -166,7 +166,7 @@ describe("a player's abilities as shown", () => {
     assert.isAbove(seen.get("receive_bonuses BONUS_INVALID max_pending") ?? 0, 0)
   })
 
-  it("of a player with bonus money alone ignore the loss limits", () => {
+  it("ignore loss limits for a player who has only bonus money", () => {
     const player = makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus(), limits: { max_daily_loss: 0 } })
     assert.isUndefined(standing(player, noTerms, noon).bet)
     assert.isUndefined(answersOf(player, noTerms).bet)

@@ -364,7 +364,7 @@ const textOf = (step: Step): string =>
 
 describe("messages that were not rolled back", () => {
   for (const [name, policy] of Object.entries(policies)) {
-    it(`alone decide the player's balances and bonuses, under the policy of ${name}`, () => {
+    it(`alone determine the player's balances and bonuses, under the policy of ${name}`, () => {
       const tally = { undone: 0, short: 0 }
       FastCheck.assert(
         FastCheck.property(

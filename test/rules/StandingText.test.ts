@@ -5,7 +5,7 @@ const allowed: ToldAbility = { is_allowed: true, code: null, cause: null, messag
 const refused = (fields: Partial<ToldAbility>): ToldAbility => ({ ...allowed, is_allowed: false, ...fields })
 const date = (at: string) => at.slice(0, 10)
 
-it("the text of a blocked ability names the cause and the time when it ends", () => {
+it("the text of a blocked ability names the cause and its end", () => {
   const texts = [
     allowed,
     refused({ code: "PLAYER_RESTRICTED", cause: "time_out", until: "2026-12-04T10:00:00.000Z" }),
@@ -32,7 +32,7 @@ it("the text of a blocked ability names the cause and the time when it ends", ()
   ])
 })
 
-it("an account is closed by its status, an exclusion, a hold or staff, and not by a limit", () => {
+it("the text of a restricted account names status, exclusion, holds and staff restrictions, but no limits", () => {
   const open = { bet: allowed, withdraw: allowed }
   const sentences = (...args: Parameters<typeof closuresInWords> extends [...infer Rest, infer _] ? Rest : never) =>
     closuresInWords(...args, date)

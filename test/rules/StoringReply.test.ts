@@ -19,7 +19,7 @@ const deposit = depositStep({
 })
 
 describe("an answer under a claimed idempotency key", () => {
-  it("is written with its effect, and with nothing else", () => {
+  it("is stored together with the effect of its request", () => {
     const runner = new RuleRunner([makePlayer()])
     const outcome = runner.accept(storingReply(deposit, claim, render))
     const { entries, replies } = runner.store.tables()
@@ -30,7 +30,7 @@ describe("an answer under a claimed idempotency key", () => {
     assert.strictEqual(runner.store.tables().replies.length, 1)
   })
 
-  it("is not written for a refusal, nor without a claim", () => {
+  it("is not stored for a refusal, nor without a claimed key", () => {
     const runner = new RuleRunner([makePlayer()])
     const correct = (amount: number) => correctionStep({ wallet: "real", amount, reason: "", actor: "staff:1" })
     runner.refuse(storingReply(correct(0), claim, render))

@@ -23,7 +23,7 @@ const knownFrom = (accepter: Accepter) => ({ ...nothingKnown, signatures: new Ma
 
 // Goal: a signature is stored with an effect and never without one, and no effect comes of a known one. Method: rules of each
 // outcome, wrapped.
-it("a signature is stored with the effect of its request", () => {
+it("a signature is stored together with the effect of its request", () => {
   for (const context of [{ now: 1, firstId: 1, known: undefined }, { now: 1, firstId: 1, known: nothingKnown }]) {
     const decision = storingSignature(effect, accepted)(player, context)
     assert.deepInclude(decision, {
@@ -33,7 +33,7 @@ it("a signature is stored with the effect of its request", () => {
   }
 })
 
-it("a decision without an effect leaves its signature to the caller", () => {
+it("a decision without an effect leaves storing the signature to the caller", () => {
   const context = { now: 1, firstId: 1, known: undefined }
   const refusal = refused(refuse("TRY_AGAIN", "Busy."))
   const unknown = missing({ externalReference: "x" })
@@ -45,7 +45,7 @@ it("a decision without an effect leaves its signature to the caller", () => {
   })
 })
 
-it("a known signature ends the command before the rule is run, and names the process that accepted it", () => {
+it("a known signature ends the command before its rule runs, and names the process that accepted it", () => {
   const step = storingSignature(() => assert.fail("not to be asked"), accepted)
   const failureOf = (accepter: Accepter) => step(player, { now: 1, firstId: 1, known: knownFrom(accepter) })
   assert.deepStrictEqual(failureOf("this"), refused(storedBy("this")))

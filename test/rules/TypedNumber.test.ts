@@ -11,7 +11,7 @@ const read = (text: string, locale: string, decimals = 2): number | string => {
 }
 
 describe("readNumber", () => {
-  it("takes the separators of the language, and refuses what is malformed in it", () => {
+  it("accepts the language's separators, and refuses misplaced ones", () => {
     const rows: ReadonlyArray<readonly [text: string, locale: string, expected: number | string]> = [
       ["1,000", "en-GB", 100_000],
       ["1,234.50", "en-GB", 123_450],
@@ -41,7 +41,7 @@ describe("readNumber", () => {
     }
   })
 
-  it("refuses more decimals than the number has, and numbers that are not exact", () => {
+  it("refuses more decimals than allowed, and numbers that cannot be represented exactly", () => {
     assert.strictEqual(read("10.5", "en-GB", 0), "too_many_decimals")
     assert.strictEqual(read("10.0", "ja-JP", 0), "too_many_decimals")
     assert.strictEqual(read("1.234", "en-GB"), "too_many_decimals")
@@ -51,7 +51,7 @@ describe("readNumber", () => {
     assert.strictEqual(read("90071992547409.92", "en-GB"), "too_large")
   })
 
-  it("refuses what is no number", () => {
+  it("refuses text that is not a number", () => {
     for (
       const text of [
         "",
@@ -78,7 +78,7 @@ describe("readNumber", () => {
   })
 
   it.prop(
-    "reads what the language itself writes, with and without groups",
+    "reads numbers as the language formats them, with and without digit grouping",
     {
       units: Schema.Int.check(Schema.isBetween({ minimum: -1e13, maximum: 1e13 })),
       locale: Schema.Literals([

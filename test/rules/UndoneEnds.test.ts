@@ -90,7 +90,7 @@ for (const remembers of [true, false]) {
     // nothing is converted, so that no entry tells of the undoing
     const spent = { real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 100, maxConversion: 100 }) }
 
-    it("is reversed and made again by one message that rolls back the bet and places another, with an event for each", () => {
+    it("is reversed and repeated by one message that rolls back the bet and places another, with an event for each", () => {
       const runner = makeRunner(spent)
       runner.accept(does(bet("b", 100, { policy, closesRound: true })))
       assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0 })
@@ -100,7 +100,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
     })
 
-    it("is reversed and made again by one message that rolls back and reinstates the bet, with the bonus money won meanwhile", () => {
+    it("is reversed and repeated by one message that rolls back and reinstates the bet, with the bonus money won meanwhile", () => {
       const runner = makeRunner(spent)
       runner.accept(does(bet("b", 100, { policy })))
       runner.accept(doesAll(
@@ -113,7 +113,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["converted", "activated", "converted"])
     })
 
-    it("stands while the wagering requirement is met without the rolled-back bet", () => {
+    it("stands if the wagering requirement is met without the rolled-back bet", () => {
       const runner = makeRunner({ ...rich, real: 400_000 })
       runner.accept(does(bet("b", 100)))
       runner.accept(does(bet("b2", 300_000, { roundId: "second" })))
@@ -125,7 +125,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.player().activeBonus?.wagered, 0)
     })
 
-    it("when reversed, turns real money won since in the bonus's open rounds back into bonus money", () => {
+    it("when reversed, turns real money that was won since then in the bonus's open rounds back into bonus money", () => {
       const runner = makeRunner({ real: 0, bonus: 200, activeBonus: makeBonus({ amount: 200, wagerRequirement: 150 }) })
       runner.accept(does(bet("b", 100)))
       runner.accept(does(bet("b2", 50, { roundId: "second" })))
@@ -187,7 +187,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("does not happen to a cancelled bonus: a late win nets to zero in the win entries once it is rolled back", () => {
+    it("does not happen to a cancelled bonus: a late win and its rollback leave entries that add up to zero", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus() })
       runner.accept(does(bet("b", 60)))
       runner.set({ status: "closed" })
@@ -273,7 +273,7 @@ for (const remembers of [true, false]) {
       }
     })
 
-    it("pays a bet and its win that come in one message no more than the conversion cap", () => {
+    it("pays no more than the conversion cap for a bet and its win in one message", () => {
       const activeBonus = makeBonus({ wagerRequirement: 100, maxConversion: 100 })
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus })
       runner.accept(doesBoth(bet("b", 100), win("w", "b", 5000, { closesRound: true })))
@@ -325,7 +325,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
     })
 
-    it("is pending with its money, wagered amount and remaining time when its conversion is reversed after a second-bonus bet", () => {
+    it("is pending with its money, wagered amount and remaining time when its conversion is reversed after a bet of the second bonus", () => {
       const runner = makeRunner({ ...queued, real: 2500 })
       runner.accept(does(bet("a", 500, { roundId: "first" })))
       runner.accept(does(bet("b", 1500)))
@@ -437,7 +437,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("emits no event for a batch in which the bonus is empty for a while", () => {
+    it("emits no event for a batch in which the bonus is empty only for a while", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(
         bet("b", 1000, { closesRound: true }),
@@ -448,7 +448,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), [])
     })
 
-    it("gets back the stake of each of the two bets that lost it", () => {
+    it("gets back the stakes of both bets that lost it", () => {
       const runner = makeRunner(allIn)
       runner.accept(does(bet("b", 700, { closesRound: true })))
       runner.accept(does(bet("b2", 300, { roundId: "second", closesRound: true })))
@@ -665,7 +665,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 100, wagered: 0 })
     })
 
-    it("is short of a stake whose rollback was forfeited by the cap once that bet is reinstated", () => {
+    it("is short of a stake that was forfeited at its rollback, once that bet is reinstated", () => {
       const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
       const runner = makeRunner({ real: 0, bonus: 280, activeBonus })
       for (const [id, amount] of [["a", 100], ["b", 20], ["c", 100]] as const) {
@@ -740,7 +740,7 @@ for (const remembers of [true, false]) {
   })
 
   describe(`an earlier bonus that is pending while a later one is active (${memory})`, () => {
-    it("is lost when the time in which its last stake could be won is over", () => {
+    it("is lost when its last stake can no longer win", () => {
       const interrupted = {
         wagered: 100,
         openRounds: 0,

@@ -25,14 +25,14 @@ describe("windows", () => {
     ["year", "2027-01-01T00:00:00.000", "2027-01-01T00:00", "2028-01-01T00:00"]
   ]
   for (const [window, instant, start, end] of cases) {
-    it(`have the start and end of the ${window} of ${instant}`, () => {
+    it(`follow the calendar: the ${window} of ${instant}`, () => {
       assert.strictEqual(windowStart(window, at(instant)), at(start))
       assert.strictEqual(windowEnd(window, at(instant)), at(end))
     })
   }
 
   // Goal: windows tile time: each instant is in exactly one, and the end of one is the start of the next.
-  it("of limits leave no gap and do not overlap", () => {
+  it("leave no gap and do not overlap", () => {
     const instants = FastCheck.integer({ min: at("1969-01-01T00:00"), max: at("2100-01-01T00:00") })
     FastCheck.assert(
       FastCheck.property(

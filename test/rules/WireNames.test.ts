@@ -28,7 +28,7 @@ describe("field names on the wire", () => {
 describe("a row of operators", () => {
   const row = Schema.encodeSync(wire(Operator))(operatorOf(7, { disabledFeatures: ["bonuses"] }))
 
-  it("has the operator under the names of the columns", () => {
+  it("has the operator's fields under the column names", () => {
     assert.deepInclude(row, { id: 7, cooperation_model: "api", original_max_stake: 100_000, default_limits: {} })
     assert.deepStrictEqual(
       Schema.decodeUnknownSync(wire(Operator))({ ...row, created_at: "2026-11-20" }),
@@ -36,7 +36,7 @@ describe("a row of operators", () => {
     )
   })
 
-  it("may name features and scopes that this version does not know", () => {
+  it("may contain features and scopes that this version does not know", () => {
     const { disabledFeatures } = Schema.decodeUnknownSync(wire(Operator))({
       ...row,
       disabled_features: ["reports", "lottery", "bonuses"]

@@ -22,7 +22,7 @@ const move = (paymentId: number, name: PaymentTransitionName) => transitionStep(
 const restrict = (canWithdraw: boolean) => restrictStep({ restrictions: { canWithdraw }, actor: "staff:1" })
 
 describe("holds", () => {
-  it("refuse new requests and stop open ones from being approved or paid, not from being refunded", () => {
+  it("refuse new withdrawals and stop open ones from being approved or paid, but not from being refunded", () => {
     const runner = new RuleRunner([makePlayer({ real: 1000 })])
     const opened = [1, 2, 3].map((reference) => runner.accept(withdraw(`w${reference}`)).payment.id)
     const [first = 0, second = 0, third = 0] = opened
@@ -42,7 +42,7 @@ describe("holds", () => {
     runner.accept(withdraw("w4"))
   })
 
-  it("leave a line in the audit log for each change, and none for what changes nothing", () => {
+  it("leave a line in the audit log for each change, and none where nothing changes", () => {
     const runner = new RuleRunner([makePlayer()])
     runner.accept(place(5))
     runner.accept(place(5))
@@ -67,7 +67,7 @@ describe("holds", () => {
     ])
   })
 
-  it("refuse a change as a whole when it lifts a hold that may not be lifted", () => {
+  it("refuse a change of restrictions as a whole when the caller may not lift the hold", () => {
     const runner = new RuleRunner([makePlayer({ real: 1000 })])
     const liftRefusal = refuse("INSUFFICIENT_SCOPE", "not you")
     const sent = (restrictions: Partial<Restrictions>) => restrictStep({ restrictions, actor: "staff:2", liftRefusal })
@@ -84,7 +84,7 @@ describe("holds", () => {
     assert.isTrue(runner.accept(sent({ canWithdraw: true })).restrictions.canWithdraw)
   })
 
-  it("agree with a plain model, in any order of changes", () => {
+  it("agree with a plain model after changes in any order", () => {
     const alerts = [1, 2, 3]
     const act = fc.oneof(
       fc.record({ what: fc.constantFrom("place" as const, "release" as const), alert: fc.constantFrom(...alerts) }),

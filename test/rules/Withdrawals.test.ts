@@ -125,7 +125,7 @@ describe("withdrawalStep", () => {
     for (const amount of [10, 10_000]) runner.accept(request(amount))
   })
 
-  it("stops an unverified player at the threshold", () => {
+  it("refuses an unverified player's withdrawals above the KYC threshold", () => {
     const runner = open({ kycStatus: "pending_review", real: 1000 })
     runner.accept(request(300, { kycThreshold: 500 }))
     assert.strictEqual(unverifiedAllowance(runner.player(), 500), 200)

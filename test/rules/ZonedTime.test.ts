@@ -24,7 +24,7 @@ describe("times in a time zone", () => {
     assert.strictEqual(iso(instantOf("2026-07-28T00:40", "Europe/Berlin")), "2026-07-27T22:40:00.000Z")
   })
 
-  it("are an hour later where the clock skips them, and the earlier instant where it shows them twice", () => {
+  it("move an hour later where the clock skips them, and are the first of two where the clock repeats them", () => {
     assert.strictEqual(iso(instantOf("2026-03-29T02:30", "Europe/Berlin")), "2026-03-29T01:30:00.000Z")
     assert.strictEqual(iso(instantOf("2026-10-25T02:30", "Europe/Berlin")), "2026-10-25T00:30:00.000Z")
   })
@@ -49,7 +49,7 @@ describe("times in a time zone", () => {
     }
   )
 
-  it("yield the named ranges of days", () => {
+  it("yield the named ranges, such as yesterday and last month", () => {
     // Wednesday, the first of a month, half past midnight in Berlin
     const now = Date.parse("2026-03-31T22:30:00Z")
     const ranges = Object.fromEntries(namedRanges.map((name) => {

@@ -19,7 +19,7 @@ const terms = {
 
 const euros = (amount: number) => formatAmount(amount, "EUR", 2)
 
-it("the text of bonus terms names every resulting amount", () => {
+it("the text of bonus terms states every resulting amount", () => {
   assert.deepStrictEqual(describeBonusTerms(terms, euros, (id) => `Game ${id}`), [
     "The player gets 10.00 EUR of bonus money, however much was deposited.",
     "It has to be wagered 30 times: stakes of 300.00 EUR in all, of real and bonus money alike.",
@@ -33,7 +33,7 @@ it("the text of bonus terms names every resulting amount", () => {
   ])
 })
 
-it("the text of a bonus without wagering calls it money at once, without terms that do not apply", () => {
+it("the text of a bonus without wagering says that it is paid as real money, and leaves out terms that do not apply", () => {
   assert.deepStrictEqual(
     describeBonusTerms(
       { ...terms, wagering_multiplier: 0, max_grants_per_player: 0 },
@@ -67,7 +67,7 @@ const texts = {
   nameOf: (id: string) => `Game ${id}`
 }
 
-it("the player's text of a bonus states the remainder by the granted terms", () => {
+it("the player's text of a bonus states how much is left to wager, and the terms as granted", () => {
   const games = [
     "Stakes count in full, those on live games with 10 percent.",
     "Stakes on Game 8 count with 50 percent.",
@@ -93,7 +93,7 @@ it("the player's text of a bonus states the remainder by the granted terms", () 
   assert.deepStrictEqual([-5, 40_000].map((wagered) => leftToWager({ ...grant, wagered })), [30_000, 0])
 })
 
-it("the player's text of a finished bonus states its result, and of cash that no wagering is needed", () => {
+it("the player's text of a finished bonus states its result, or for cash that nothing had to be wagered", () => {
   const ended = (result: "converted" | "lost" | "expired" | "cancelled") =>
     tellGrantedBonus({ ...grant, state: "finished", result, converted: 4200 }, texts)[1]
   assert.deepStrictEqual((["converted", "lost", "expired", "cancelled"] as const).map(ended), [

@@ -19,8 +19,8 @@ const vectors = [[59, "287082"], [1_111_111_109, "081804"], [1_234_567_890, "005
   "353130"
 ]] as const
 
-describe("a code of the second factor", () => {
-  it("is the one of RFC 6238, and works once", () => {
+describe("a second-factor code", () => {
+  it("follows RFC 6238, and works once", () => {
     for (const [seconds, code] of vectors) {
       const step = acceptedStep(secret, code, seconds * 1000, null)
       assert.strictEqual(step, Math.floor(seconds / 30))
@@ -28,7 +28,7 @@ describe("a code of the second factor", () => {
     }
   })
 
-  it("is accepted from a clock that is half a minute off, and not from one further off", () => {
+  it("is accepted from a clock that is half a minute off, and not from one that is a minute off", () => {
     const [[seconds, code]] = vectors
     const taken = [-2, -1, 0, 1, 2].map((steps) =>
       acceptedStep(secret, code, (seconds + steps * 30) * 1000, null) !== undefined
@@ -41,7 +41,7 @@ describe("a code of the second factor", () => {
     assert.isUndefined(acceptedStep(secret, code, seconds * 1000, Math.floor(seconds / 30) + 1))
   })
 
-  it("may be typed with spaces, and is distinguished from a recovery code, which belongs to one account", () => {
+  it("may be typed with spaces, and differs in form from a recovery code, which belongs to one account", () => {
     assert.isTrue(isTimeBased("287 082"))
     const code = recoveryCode("abcdefghijklm")
     assert.strictEqual(code, "abcd-efgh-ijkl")
@@ -50,14 +50,14 @@ describe("a code of the second factor", () => {
     assert.notDeepEqual(recoveryHash(1, code), recoveryHash(2, code))
   })
 
-  it("is enrolled by a URI that names the issuer and the account", () => {
+  it("is set up by a URI that names the issuer and the account", () => {
     const { qr_svg: svg, uri } = enrolment(secret, "Ann Lee")
     assert.match(uri, /^otpauth:\/\/totp\/Pitboss:Ann%20Lee\?issuer=Pitboss&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ/)
     assert.match(svg, /^<svg/)
   })
 })
 
-describe("a session of staff", () => {
+describe("a staff session", () => {
   const idleMs = 30 * 60_000
   const times = { lastSeenAt: 0, expiresAt: 12 * 3_600_000 }
 
@@ -73,7 +73,7 @@ describe("a session of staff", () => {
     assert.isUndefined(steppedUpUntil(0, 300_000))
   })
 
-  it("is read from one cookie of its name, never from two", () => {
+  it("is read from a single cookie of its name, and ignored when there are two", () => {
     assert.strictEqual(cookieIn("a=1; pitboss_session=abc; b=2", "pitboss_session"), "abc")
     assert.isUndefined(cookieIn("pitboss_session=abc; pitboss_session=def", "pitboss_session"))
     assert.isUndefined(cookieIn("xpitboss_session=abc", "pitboss_session"))
@@ -88,7 +88,7 @@ describe("a session of staff", () => {
     assert.isFalse(isForeign(asking, "https://office.example"))
   })
 
-  it("continues after sign-in at a path of the pages, never at another host", () => {
+  it("redirects after sign-in to a path of its own pages, never to another host", () => {
     assert.strictEqual(pathAfterSignIn("/players?status=active"), "/players?status=active")
     fc.assert(fc.property(fc.oneof(fc.webUrl(), fc.string()), (next) => {
       const path = pathAfterSignIn(next)

@@ -11,7 +11,7 @@ const checked = (name: string, params: JsonObject, stake: number) => {
   return bet?._tag === "Checked" ? bet : assert.fail(`${name}: ${JSON.stringify(params)}`)
 }
 
-describe("the bounds of a round", () => {
+describe("an operator's bounds on stake and payout", () => {
   const bounds = { maxStake: 1000, maxPayout: 50_000 }
   const seated = () => {
     const runner = new RuleRunner([makePlayer({ real: 1_000_000 })])
@@ -31,7 +31,7 @@ describe("the bounds of a round", () => {
     ["plinko", { rows: 16, risk: "high" }, 50]
   ] as const
   for (const [name, params, largest] of cases) {
-    it(`lets ${largest ?? "nothing"} be staked on ${name} with ${JSON.stringify(params)}`, () => {
+    it(`allow a stake of ${largest ?? "nothing"} on ${name} with ${JSON.stringify(params)}, and no larger one`, () => {
       const refusedAt = (stake: number) =>
         seated().refuse(playStep({ ...playOf(checked(name, params, stake)), bounds }, openChance))
       if (largest !== undefined) {
@@ -45,7 +45,7 @@ describe("the bounds of a round", () => {
     })
   }
 
-  it("of params is what they can pay at most", () => {
+  it("are compared with the highest payout of the chosen params", () => {
     assert.strictEqual(checked("limbo", { target: 1.5 }, 1000).maxPayout, 1500)
     assert.strictEqual(checked("coin_flip", { side: "tails" }, 1000).maxPayout, 1980)
   })

@@ -4,7 +4,7 @@ import { bet, scripted, wrongs } from "./support.ts"
 
 // Goal: the odds are as stated. Method: both sides of the coin for both bets.
 describe("coin flip", () => {
-  it("returns exactly 99 %, whichever side is named", () => {
+  it("returns exactly 99 % on average, whichever side is chosen", () => {
     for (const side of ["heads", "tails"] as const) {
       const flips = [0, 1].map((number) => bet(coinFlip, { side }, 100).play(scripted(number)))
       assert.deepStrictEqual(flips.map((flip) => flip.outcome["result"]), ["heads", "tails"])
@@ -15,13 +15,13 @@ describe("coin flip", () => {
     assert.strictEqual(coinFlip.maxMultiplier, 1.98)
   })
 
-  it("draws once, below 2", () => {
+  it("draws one number below 2", () => {
     const draws = scripted(1)
     bet(coinFlip, { side: "tails" }).play(draws)
     assert.deepStrictEqual(draws.bounds, [2])
   })
 
-  it("has two sides", () => {
+  it("accepts only heads and tails", () => {
     assert.deepStrictEqual(wrongs(coinFlip, { side: "edge" }), { "params.side": ["must be one of: heads, tails"] })
   })
 })

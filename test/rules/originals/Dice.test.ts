@@ -10,7 +10,7 @@ const play = (direction: "under" | "over", target: number, roll: number) =>
 
 // Goal: the odds are as stated. Method: every possible roll.
 describe("dice", () => {
-  it("wins on exactly the rolls beyond the target and returns 99 % of all 10,000, cut at the fourth decimal", () => {
+  it("wins on exactly the rolls beyond the target, with a multiplier for a 99 % return cut to four decimals", () => {
     for (const direction of directions) {
       const [lowest, highest] = targets[direction]
       for (const target of [lowest, lowest + 1, 1_234, 4_950, 4_999, 5_000, 5_050, 9_500, highest - 1, highest]) {
@@ -33,14 +33,14 @@ describe("dice", () => {
     }
   })
 
-  it("reports the roll and the bet, with one draw below 10,000", () => {
+  it("draws one number below 10,000, and reports the roll and the bet", () => {
     const draws = scripted(1_234)
     const { outcome } = bet(dice, { direction: "over", target: 12.33 }).play(draws)
     assert.deepStrictEqual(outcome, { direction: "over", target: 12.33, roll: 12.34, won: true })
     assert.deepStrictEqual(draws.bounds, [10_000])
   })
 
-  it("returns the same for every target there is", () => {
+  it("has the same expected return for every possible target", () => {
     for (const direction of directions) {
       const [lowest, highest] = targets[direction]
       for (let target = lowest; target <= highest; target++) {
@@ -54,13 +54,13 @@ describe("dice", () => {
     }
   })
 
-  it("multiplies by 9900 at most, for the one roll that is hardest to hit", () => {
+  it("has a maximum multiplier of 9900, paid when only one roll wins", () => {
     assert.strictEqual(dice.maxMultiplier, 9_900)
     assert.strictEqual(play("under", 1, 0).multiplier, 9_900)
     assert.strictEqual(play("over", 9_998, 9_999).multiplier, 9_900)
   })
 
-  it("refuses targets that cannot win, cannot lose enough, or lie between two rolls", () => {
+  it("refuses targets that are out of range or have more than two decimals", () => {
     const target = (direction: unknown, value: unknown) => wrongs(dice, { direction, target: value })
     const under = { "params.target": ["must be a number between 0.01 and 98 with at most two decimals"] }
     for (const value of [0, -0, -1, 98.01, 50.001, NaN, Infinity, "50", null, [50]]) {

@@ -51,7 +51,7 @@ describe("drawsFrom", () => {
 
 // Goal: the stream is the documented one. Method: cut the blocks of a plain HMAC into words by hand.
 describe("wordsOf", () => {
-  it("reads the blocks of cursor 0, 1, 2, … as words of four bytes, the most significant first", () => {
+  it("reads the blocks of cursors 0, 1, 2, … as four-byte words, most significant byte first", () => {
     const next = wordsOf(hmacSha256, seeds)
     const words = Array.from({ length: 20 }, () => next())
     const bytes = [0, 1, 2].flatMap((cursor) => [...hmacSha256(seeds.serverSeed, `lucky:7:${cursor}`)])
@@ -81,7 +81,7 @@ describe("wordsOf", () => {
 })
 
 describe("drawsOf", () => {
-  it("gives the same numbers for the same seeds, and others when any of them differs", () => {
+  it("draws the same numbers from the same seeds and nonce, and others when any of them differs", () => {
     const numbers = (changed: Partial<typeof seeds>) => {
       const draws = drawsOf(hmacSha256, { ...seeds, ...changed })
       return Array.from({ length: 12 }, () => draws.below(2 ** 32)).join()

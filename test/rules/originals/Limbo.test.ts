@@ -18,7 +18,7 @@ const winning = (target: number): bigint => 99n * chances / BigInt(target)
 // Goal: the odds are as stated. Method: the result never rises with the chance, so the chances that win against a
 // target are the first ones; find the last of them, and compare with the distribution function.
 describe("limbo", () => {
-  it("wins on exactly the first 0.99 ÷ target of the chances, for every target up to 100 and for larger ones", () => {
+  it("wins on exactly the lowest 0.99 ÷ target of all 2^46 draws, for every target up to 100 and many larger ones", () => {
     const targets = [
       ...Array.from({ length: 9_900 }, (_, index) => 101 + index),
       ...Array.from({ length: 997 }, (_, index) => 10_001 + 100_207 * index),
@@ -38,7 +38,7 @@ describe("limbo", () => {
     }
   })
 
-  it("never rises with the chance, and is the exact quotient", () => {
+  it("has the exact quotient of 0.99 and the draw as its result, which never rises with the draw", () => {
     const chance = FastCheck.integer({ min: 0, max: Number(chances) - 1 })
     FastCheck.assert(FastCheck.property(chance, chance, (a, b) => {
       assert.isAtLeast(limboResult(Math.min(a, b)), limboResult(Math.max(a, b)))
@@ -47,13 +47,13 @@ describe("limbo", () => {
     }))
   })
 
-  it("shows a result from 1 to its highest multiplier", () => {
+  it("shows results from 1 to its highest multiplier", () => {
     assert.strictEqual(limbo.maxMultiplier, 1_000_000)
     assert.deepStrictEqual(play(100_000_000, 0).outcome, { target: 1_000_000, result: 1_000_000, won: true })
     assert.deepStrictEqual(play(101, Number(chances) - 1).outcome, { target: 1.01, result: 1, won: false })
   })
 
-  it("pays a target in steps of 0.01 between 1.01 and 1,000,000", () => {
+  it("accepts targets from 1.01 to 1,000,000 in steps of 0.01", () => {
     const refusal = { "params.target": ["must be a number between 1.01 and 1000000 with at most two decimals"] }
     for (const target of [1, 0, -2, 1.011, 1_000_000.01, 1e300, NaN, "2", true]) {
       assert.deepStrictEqual(wrongs(limbo, { target }), refusal, String(target))

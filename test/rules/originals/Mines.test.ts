@@ -17,7 +17,7 @@ const sequences = (count: number): ReadonlyArray<ReadonlyArray<number>> => {
 // Goal: the odds are as stated. Method: with up to three mines, play every possible sequence of draws; for all numbers
 // of mines and cells, compare the payout of a win with the share of winning choices, in exact integers.
 describe("mines", () => {
-  it("mines every set of cells equally often, and opens unmined cells as often as combinatorics say", () => {
+  it("places mines on every set of cells equally often, so that the share of wins is the combinatorial one", () => {
     for (const count of [1, 2, 3]) {
       const draws = sequences(count)
       for (const opened of [1, 2, 12, 25 - count]) {
@@ -38,7 +38,7 @@ describe("mines", () => {
     }
   })
 
-  it("returns 99 %, cut at the fourth decimal, for all numbers of mines and cells", () => {
+  it("has a multiplier for a 99 % return, cut to four decimals, for all numbers of mines and cells", () => {
     let highest = 0
     for (let count = 1; count <= 24; count++) {
       for (let opened = 1; opened <= 25 - count; opened++) {
@@ -56,7 +56,7 @@ describe("mines", () => {
     assert.strictEqual(mines.maxMultiplier, 5_148_297)
   })
 
-  it("loses on any opened mine, and reports all mines in ascending order", () => {
+  it("loses if any opened cell is mined, and reports all mines in ascending order", () => {
     const draws = scripted(24, 3, 3)
     const played = bet(mines, { mines: 3, cells: [20, 4, 7] }, 500).play(draws)
     assert.deepStrictEqual(draws.bounds, [25, 24, 23])
@@ -67,7 +67,7 @@ describe("mines", () => {
     })
   })
 
-  it("refuses other grids, cells named twice and more cells than are free", () => {
+  it("refuses mines and cells out of range, repeated cells and more cells than are free of mines", () => {
     for (const count of [0, 25, 1.5, "3"]) {
       assert.deepStrictEqual(wrongs(mines, { mines: count, cells: [1] }), {
         "params.mines": ["must be an integer between 1 and 24"]

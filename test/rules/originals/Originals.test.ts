@@ -51,7 +51,7 @@ const each = Array.from(originals.values(), (original) => ({
 }))
 
 describe("originals", () => {
-  it("are known by their names", () => {
+  it("are found by name, and state a return of 99 %", () => {
     assert.deepStrictEqual([...originals.keys()], ["dice", "limbo", "coin_flip", "plinko", "mines"])
     for (const [name, original] of originals) {
       assert.strictEqual(original.name, name)
@@ -60,7 +60,7 @@ describe("originals", () => {
   })
 
   // Goal: no payout is off by a unit or exceeds the safe integers. Method: the same product in big integers.
-  it("pay floor(stake × multiplier), exactly, for stakes up to the largest", () => {
+  it("pay exactly floor(stake × multiplier), for stakes up to the maximum", () => {
     for (const { original, params } of each) {
       const stake = FastCheck.oneof(
         FastCheck.integer({ min: 1, max: original.maxStake }),
@@ -78,7 +78,7 @@ describe("originals", () => {
     }
   })
 
-  it("take the largest stake whose largest payout is an exact number, and no larger", () => {
+  it("have a maximum stake whose highest payout is still an exact number", () => {
     for (const { original } of each) {
       const most = BigInt(Math.round(original.maxMultiplier * 10_000))
       const highestPayout = (stake: number) => BigInt(stake) * most / 10_000n
@@ -87,7 +87,7 @@ describe("originals", () => {
     }
   })
 
-  it("refuse stakes that are no amounts, together with everything else that is wrong", () => {
+  it("refuse invalid stakes, and report them together with all invalid params", () => {
     for (const { original, params } of each) {
       const [good] = FastCheck.sample(params, { numRuns: 1, seed: 1 })
       const stakes = [0, -1, 0.5, NaN, Infinity, original.maxStake + 1]
@@ -100,7 +100,7 @@ describe("originals", () => {
     }
   })
 
-  it("take an object for params", () => {
+  it("accept only an object as params", () => {
     for (const { original } of each) {
       for (const input of [undefined, null, 1, "x", [], [1]]) {
         assert.deepStrictEqual(wrongs(original, input), { params: ["must be an object"] }, JSON.stringify(input))

@@ -9,7 +9,7 @@ const tables = allRows.flatMap((rows) => plinkoRisks.map((risk) => ({ rows, risk
 // Goal: the odds are as stated. Method: every possible path of the ball, and the slots weighted by
 // the binomial coefficients.
 describe("plinko", () => {
-  it("returns exactly 99 % over all paths, in every table", () => {
+  it("returns exactly 99 % on average over all paths, in every table", () => {
     for (const { rows, risk } of tables) {
       const checked = bet(plinko, { rows, risk })
       const table = plinkoTable(rows, risk)
@@ -30,7 +30,7 @@ describe("plinko", () => {
     }
   })
 
-  it("returns exactly 99 % by the binomial weights of the tables", () => {
+  it("returns exactly 99 % on average by the binomial weights of every table", () => {
     for (const { rows, risk } of tables) {
       const table = plinkoTable(rows, risk)
       assert.lengthOf(table, rows + 1)
@@ -39,7 +39,7 @@ describe("plinko", () => {
     }
   })
 
-  it("pays the same on both sides, and more the further out, the riskier and the higher", () => {
+  it("pays the same on both sides, more towards the edges, and more at the edges for a higher risk", () => {
     for (const { rows, risk } of tables) {
       const table = plinkoTable(rows, risk)
       assert.deepStrictEqual([...table].reverse(), table)
@@ -57,14 +57,14 @@ describe("plinko", () => {
     assert.strictEqual(plinko.maxMultiplier, 995)
   })
 
-  it("reports the path, with one draw below 2 for each row", () => {
+  it("draws one number below 2 for each row, and reports the path", () => {
     const draws = scripted(1, 0, 0, 1, 0, 1, 1, 0)
     const { outcome } = bet(plinko, { rows: 8, risk: "low" }).play(draws)
     assert.deepStrictEqual(outcome, { rows: 8, risk: "low", path: "RLLRLRRL", slot: 4 })
     assert.deepStrictEqual(draws.bounds, [2, 2, 2, 2, 2, 2, 2, 2])
   })
 
-  it("refuses other rows and risks", () => {
+  it("refuses unknown numbers of rows and unknown risks", () => {
     for (const rows of [7, 17, 8.5, "8", null]) {
       assert.deepStrictEqual(wrongs(plinko, { rows, risk: "low" }), {
         "params.rows": ["must be an integer between 8 and 16"]

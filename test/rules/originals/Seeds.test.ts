@@ -9,7 +9,7 @@ describe("seeds", () => {
     assert.deepStrictEqual(startSeeds(first, "mine"), { ...first, clientSeed: "mine", nonce: 0 })
   })
 
-  it("give every round the next nonce, a new client seed counting from its round on", () => {
+  it("give every round the next nonce, and apply a new client seed from its round on", () => {
     const one = takeNonce(startSeeds(first, "mine"))
     assert.deepStrictEqual(one.round, { serverSeedHash: "hash 1", clientSeed: "mine", nonce: 0 })
     const two = takeNonce(one.next, "other")
@@ -19,7 +19,7 @@ describe("seeds", () => {
 
   // Goal: no outcome can be known before its bet. Method: return to an earlier client seed, which must not repeat an
   // earlier nonce.
-  it("never use a nonce twice under one server seed, whatever client seeds come and go", () => {
+  it("never use a nonce twice under one server seed, however often the client seed changes", () => {
     let seeds = startSeeds(first, "a")
     const nonces = ["a", "b", "a", undefined, "b", "a"].map((clientSeed) => {
       const { round, next } = takeNonce(seeds, clientSeed)
@@ -29,7 +29,7 @@ describe("seeds", () => {
     assert.deepStrictEqual(nonces, [0, 1, 2, 3, 4, 5])
   })
 
-  it("are rotated: the old seed is retired with its count of rounds, the fresh one starts at 0", () => {
+  it("can be rotated, which retires the old server seed with its number of rounds and starts the new one at nonce 0", () => {
     const used = takeNonce(takeNonce(startSeeds(first, "mine")).next).next
     assert.deepStrictEqual(rotateSeeds(used, second), {
       retired: { ...first, rounds: 2 },
@@ -38,7 +38,7 @@ describe("seeds", () => {
     assert.strictEqual(rotateSeeds(used, second, "other").next.clientSeed, "other")
   })
 
-  it("take client seeds of 1 to 64 visible ASCII characters", () => {
+  it("accept client seeds of 1 to 64 visible ASCII characters", () => {
     for (const good of ["a", "!", "~", "a:b:0", "x".repeat(64)]) assert.deepStrictEqual(clientSeedMessages(good), [])
     for (const bad of ["", " ", "a b", "é", "a\n", "\u007f", "x".repeat(65)]) {
       assert.lengthOf(clientSeedMessages(bad), 1, JSON.stringify(bad))

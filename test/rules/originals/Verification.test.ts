@@ -50,8 +50,8 @@ const decided: { readonly [game: string]: string } = {
   mines: "mine_cells"
 }
 
-describe("known rounds", () => {
-  it("show every original, won and lost where it can be", () => {
+describe("the documented rounds", () => {
+  it("include every original, both won and lost if the game can lose", () => {
     assert.deepStrictEqual(new Set(rounds.map((round) => round.game)), new Set(originals.keys()))
     for (const game of originals.keys()) {
       const won = rounds.filter((round) => round.game === game).map((round) => round.outcome["won"])
@@ -59,14 +59,14 @@ describe("known rounds", () => {
     }
   })
 
-  it("have server seeds under their hashes", () => {
+  it("have server seeds that match their hashes", () => {
     for (const { server_seed, server_seed_hash } of seeds.values()) {
       assert.match(server_seed, /^[0-9a-f]{64}$/)
       assert.strictEqual(hashServerSeed(sha256, server_seed), server_seed_hash)
     }
   })
 
-  it.each(rounds)("$game with nonce $nonce comes out as documented", (round) => {
+  it.each(rounds)("have the documented outcome: $game with nonce $nonce", (round) => {
     const original = originals.get(round.game) ?? assert.fail(round.game)
     const draws = drawsOf(hmacSha256, {
       serverSeed: round.server_seed,
@@ -78,10 +78,10 @@ describe("known rounds", () => {
   })
 })
 
-describe("the script", () => {
+describe("the documented verification script", () => {
   const script = /^```js\n([\s\S]*?)^```$/m.exec(page)?.[1]
 
-  it.each(rounds)("verifies $game with nonce $nonce", (round) => {
+  it.each(rounds)("reproduces the outcome of $game with nonce $nonce", (round) => {
     const args = [round.server_seed, round.client_seed, String(round.nonce), round.game, JSON.stringify(round.params)]
     const printed = execFileSync(process.execPath, ["--input-type=module", "-", ...args], {
       input: script ?? assert.fail("the page has no script"),
