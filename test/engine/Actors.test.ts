@@ -44,7 +44,7 @@ describe("Actors", () => {
   describe("order", () => {
     // Goal: a clock set back, over midnight say, does not set a key's time back, which would restart the sums of a day. A clock that had
     // been far ahead is followed.
-    it.effect("decision times of a key never decrease", () =>
+    it.effect("never decreases the decision times of a key", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         const instant = (key: number) =>
@@ -90,7 +90,7 @@ describe("Actors", () => {
 
     // Goal: the order also holds between commands that need a store look-up and others: decisions made before one
     // of them are durable before the look-up. Method: let them gather behind a held commit.
-    it.effect("keeps the order of commands when some of them query the store", () =>
+    it.effect("keeps the order of commands even if some of them query the store", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const names = Array.from({ length: 30 }, (_, index) => `r${index}`)
@@ -129,7 +129,7 @@ describe("Actors", () => {
 
   describe("group commit", () => {
     // Goal: commands that gather during a commit share the next one. Method: hold the first commit, send ten more.
-    it.effect("gathers the commands of one key", () =>
+    it.effect("commits the waiting commands of one key together", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -161,7 +161,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: both bounds of a group hold, and no command is lost at them.
-    it.effect("commits no more than maxGroup commands of a key and maxCommit changes at once", () =>
+    it.effect("commits at most maxGroup commands of a key and maxCommit changes at once", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxGroup: 4, maxCommit: 6 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -187,7 +187,7 @@ describe("Actors", () => {
 
   describe("durability", () => {
     // Goal: no answer and no read precedes its commit. Method: hold the commit and check.
-    it.effect("answers and reads come only after the commit", () =>
+    it.effect("answers commands and reads only after the commit", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 5 })
         const asking = yield* start(actors.ask(1, post("r", 10)))
@@ -202,7 +202,7 @@ describe("Actors", () => {
 
     // Goal: a refusal and a replay may depend on a command that is not durable yet, so they wait for it.
     // Method: one group spends everything, is refused more, and reads; hold its commit.
-    it.effect("refusals and reads wait for the commits they depend on", () =>
+    it.effect("makes refusals and reads wait for the commits they depend on", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const [warmUp, gate] = [makeGate(), makeGate()]
@@ -225,7 +225,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: the same when the commit fails: a refusal that depended on it must not be answered.
-    it.effect("a refusal depending on a failed commit is withheld", () =>
+    it.effect("withholds a refusal that depends on a failed commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const warmUp = makeGate()
@@ -244,7 +244,7 @@ describe("Actors", () => {
   })
 
   describe("bounds", () => {
-    it.effect("refuses one command more than a mailbox holds, and none of another mailbox", () =>
+    it.effect("refuses commands beyond a mailbox's capacity, and none of another mailbox", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0 }, { maxMailbox: 3 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -257,7 +257,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(1, post("d", 1))).total, 5)
       }).pipe(Effect.provide(services)))
 
-    it.effect("refuses one command more than may wait in all mailboxes", () =>
+    it.effect("refuses commands beyond the total that may wait in all mailboxes", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxWaiting: 4 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -288,7 +288,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: idleness is measured by monotonic time. Method: a wall clock that jumps an hour ahead.
-    it.effect("does not passivate actors when the wall clock jumps", () =>
+    it.effect("does not passivate actors when the wall clock jumps forward", () =>
       Effect.gen(function*() {
         const clock = yield* Clock.Clock
         let ahead = 0
@@ -314,7 +314,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that pauses keeps what it must and gives up what it merely remembers; one that works keeps all.
-    it.effect("compacts actors that got no command for a minute", () =>
+    it.effect("compacts actors that have had no command for a minute", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const actors = yield* makeActors(store, { compact: (account) => ({ ...account, receipts: [] }) })
@@ -330,7 +330,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: state learned from a look-up is kept, though the step writes nothing. Method: a step that only adds a memory.
-    it.effect("keeps state carried by a read-only step", () =>
+    it.effect("keeps the state that a step without a change returns", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 7 })
         const actors = yield* makeActors(store)
@@ -382,7 +382,7 @@ describe("Actors", () => {
         assert.strictEqual(actors.resident(), 0)
       }).pipe(Effect.provide(services)))
 
-    it.effect("refuses commands and reads of a key that another node owns", () =>
+    it.effect("refuses commands and reads for a key that another node owns", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
@@ -401,7 +401,7 @@ describe("Actors", () => {
 
   describe("a rejected commit", () => {
     // Goal: one bad unit fails alone. Method: eight keys in one commit, one of which claims a receipt that exists.
-    it.effect("fails only the rejected unit", () =>
+    it.effect("fails only the unit that was rejected", () =>
       Effect.gen(function*() {
         const keys = [1, 2, 3, 4, 5, 6, 7, 8]
         const store = makeStore({ 0: 0, ...Object.fromEntries(keys.map((key) => [key, 0])) })
@@ -449,7 +449,7 @@ describe("Actors", () => {
     const asOne = [[false, 2], [true, 2], [false, 3], [false, 4]]
 
     // Goal: a receipt that was probably used rejects no commit. Method: one is suspected rightly, the next wrongly, those around them not.
-    it.effect("is avoided by querying the ids that are likely to be taken", () =>
+    it.effect("is avoided by looking up ids that are likely to be taken", () =>
       Effect.gen(function*() {
         const suspected = (receipt: string) => receipt === "taken" || receipt === "b"
         const { answers, store } = yield* postTogether(suspected, ["a", "taken", "b", "c"])
@@ -460,7 +460,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: after a restart, a repeat rejects no commit. Method: another process asks again, a third one something new.
-    it.effect("is avoided by querying the id of the first command after a load", () =>
+    it.effect("is avoided by looking up the id of the first command after a load", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const restart = makeActors({ ...store, isLikelyTaken: (_, isLoaded) => isLoaded })
@@ -478,7 +478,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: one bad command of a group fails alone as well, and the others keep their order.
-    it.effect("has its commands decided again one at a time", () =>
+    it.effect("leads to its commands being decided again one by one", () =>
       Effect.gen(function*() {
         const { answers, store } = yield* postTogether(() => false, ["a", "taken", "b", "c"])
         assert.deepStrictEqual(answers, asOne)
@@ -487,7 +487,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: a retry that is no longer in the actor's memory gets its first answer.
-    it.effect("answers a repeated command with the outcome in the store", () =>
+    it.effect("lets a repeated command get its outcome from the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -500,7 +500,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: after another writer's commit callers notice nothing, and neither's work is lost.
-    it.effect("reloads after another writer's commit", () =>
+    it.effect("makes the actor reload after another writer's commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -512,7 +512,7 @@ describe("Actors", () => {
 
     // Goal: look-ups made before another writer's commit are discarded. Method: the other writer posts the very receipt
     // that was looked up and found absent.
-    it.effect("discards lookups made before another writer's commit", () =>
+    it.effect("makes the actor discard look-ups made before another writer's commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         store.behaviours.push((apply) => {
@@ -525,7 +525,7 @@ describe("Actors", () => {
 
     // Goal: a briefly locked row affects no caller, and a long-locked one delays the shared journal
     // by two waits at most. Method: commits that are rejected as busy, so often or once more.
-    it.effect("retries while a row is locked", () =>
+    it.effect("is retried while the row is locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         store.behaviours.push(busy, busy)
@@ -562,7 +562,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }, { key: 2, fence: false }])
       }).pipe(Effect.provide(services)))
 
-    it.effect("continues when the row is unlocked", () =>
+    it.effect("goes through when the row is unlocked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const actors = yield* makeActors(store)
@@ -615,7 +615,7 @@ describe("Actors", () => {
 
     // Goal: nothing is rolled back twice for the same reason, also within the commands of one key. Method: repeats before and after a new
     // command, and a command twice, in one unit.
-    it.effect("is not repeated for the same id", () =>
+    it.effect("does not happen again for the same id", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         for (const name of ["a", "c"]) store.postElsewhere(1, name, 1)
@@ -638,7 +638,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: of two keys that claim the same id in one commit the first one gets it. Method: both behind a held commit.
-    it.effect("gives an id that two keys claim to the first of them", () =>
+    it.effect("leaves an id that two keys claim to the first of them", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
         const actors = yield* makeActors(store)
@@ -656,7 +656,7 @@ describe("Actors", () => {
 
     // Goal: a change that the store permanently refuses is a defect of its own command, not reported as retryable. Method: between two sound
     // commands of its key, beside another key.
-    it.effect("is a defect of the one command that the store refuses permanently", () =>
+    it.effect("is a defect only of the command that the store refuses permanently", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         store.impossible.add("bad")
@@ -688,7 +688,7 @@ describe("Actors", () => {
     for (const [name, behaviour, total] of cases) {
       // Goal: unknown outcomes are not guessed. The callers of the commit are told that it is unknown; the next command is decided on the
       // state loaded behind a fence.
-      it.effect(`of a commit ${name} is resolved by a load with a fence`, () =>
+      it.effect(`of a commit ${name} is resolved by a fenced load`, () =>
         Effect.gen(function*() {
           const store = makeStore({ 1: 0 })
           store.behaviours.push(behaviour)
@@ -704,7 +704,7 @@ describe("Actors", () => {
 
     // Goal: a commit that arrives after its caller gave up does not count besides its retry. Method: keep it, and let it happen
     // after the actor has loaded again.
-    it.effect("of a commit that arrives late has the late commit refused by the fence", () =>
+    it.effect("of a commit that arrives late is resolved by a fence that refuses the late commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         let late: Effect.Effect<void, Rejected> = Effect.void
@@ -719,7 +719,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(1, post("r", 10))).total, 10)
       }).pipe(Effect.provide(services)))
 
-    it.effect("is the answer to every caller of the commit, and to no caller after it", () =>
+    it.effect("is the answer to every caller of the commit, and to no later caller", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostRequest)]
@@ -738,7 +738,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: all keys of the commit are loaded behind a fence at once, not at their next commands. Method: three keys in one commit.
-    it.effect("is resolved for every key of the commit without a further command", () =>
+    it.effect("is resolved for every key of the commit without another command", () =>
       Effect.gen(function*() {
         const store = makeStore({ 0: 0, 1: 0, 2: 0, 3: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostAnswer)]
@@ -787,7 +787,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("is the answer after a defect of the store", () =>
+    it.effect("is also the answer after a defect of the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(() => Effect.die("a bug in the store"), () => {
@@ -802,7 +802,7 @@ describe("Actors", () => {
   })
 
   describe("an unavailable store", () => {
-    it.effect("fails commands sent meanwhile, keeps the actor's state, and is used again when it is available", () =>
+    it.effect("fails commands in the meantime, leaves the actor's state in memory, and is used again once available", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         store.behaviours.push(unavailable)
@@ -813,7 +813,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 1, "nothing was in doubt, so nothing was loaded again")
       }).pipe(Effect.provide(services)))
 
-    it.effect("fails commands that load or query", () =>
+    it.effect("fails commands that need a load or a look-up", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -884,7 +884,7 @@ describe("Actors", () => {
 
   describe("callers", () => {
     // Goal: a bug in a rule affects its own caller only. Method: it is between two sound commands of one group.
-    it.effect("get a defect of their own step only", () =>
+    it.effect("get a defect only for their own step", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0 })
         const broken: AccountStep = () => {
@@ -920,7 +920,7 @@ describe("Actors", () => {
 
     // Goal: a stopping service answers accepted commands. Method: close the scope while a commit is held and commands wait for
     // another one, which is held as well.
-    it.effect("closing the scope refuses new commands and answers the accepted ones", () =>
+    it.effect("get their accepted commands answered when the scope closes, and new ones refused", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const [gate, lastGate] = [makeGate(), makeGate()]
@@ -980,7 +980,7 @@ describe("Actors", () => {
 
     // Goal: commands without ids in memory wait for one shared refill. Method: refills held by the test;
     // many keys at once.
-    it.effect("are refilled once for all commands that wait", () =>
+    it.effect("are refilled once for all waiting commands", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 200 }, (_, index) => index)
         const [mayRefill, filled] = [yield* Latch.make(), Ids.ofBlocks(() => 1000)]
@@ -1012,7 +1012,7 @@ describe("Actors", () => {
 
   // Goal: passivation does not delay commands. Method: more idle actors than a slice holds; a command sent during
   // passivation is answered before it is done.
-  it.effect("passivates idle actors in slices, between which commands are answered", () =>
+  it.effect("passivates idle actors in slices, and answers commands in between", () =>
     Effect.gen(function*() {
       const keys = Array.from({ length: 2000 }, (_, index) => index)
       let rested = 0

@@ -60,7 +60,7 @@ const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnT
 describe("Epochs", () => {
   describe("a first load", () => {
     // Goal: pending commits of a former owner fail. Method: it commits after the load, on the previous version.
-    it.effect("fences off the former owner where keys are shared", () =>
+    it.effect("fences off the former owner if keys are shared", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const late = store.commit([{
@@ -77,7 +77,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }])
       }).pipe(Effect.provide(makePlacement(7).layer)))
 
-    it.effect("does not fence where keys are not shared", () =>
+    it.effect("does not fence if keys are not shared", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -85,7 +85,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }])
       }).pipe(Effect.provide(makePlacement(1, false).layer)))
 
-    it.effect("of an unknown key happens once", () =>
+    it.effect("of an unknown key is done once", () =>
       Effect.gen(function*() {
         const store = makeStore({})
         const actors = yield* makeActors(store)
@@ -96,7 +96,7 @@ describe("Epochs", () => {
   })
 
   // Goal: ids of a key rise over its owners. Method: the previous owner allocated the ids that this one would allocate next.
-  it.effect("allocate ids above those of the previous owner", () => {
+  it.effect("lets the new owner allocate ids above those of the previous owner", () => {
     const { layer, move } = makePlacement(1)
     return Effect.gen(function*() {
       const ids = yield* Ids
@@ -113,7 +113,7 @@ describe("Epochs", () => {
 
   // Goal: keys of a node do not wait for those that come to it. Method: a key comes under a new epoch while ids of its generation are held back; another
   // key, whose epoch is an earlier one, and that key itself.
-  it.effect("let keys of earlier epochs use ids in memory while a key of a new epoch waits for newer ids", () => {
+  it.effect("lets keys of earlier epochs use ids in memory while a key of a new epoch waits for higher ids", () => {
     const epochs = new Map([[1, 1], [2, 1]])
     const [mayRefill, filled] = [Latch.makeUnsafe(), Ids.ofBlocks(() => 1000)]
     let [newest, held, renewals] = [0, 0, 0]
@@ -157,7 +157,7 @@ describe("Epochs", () => {
   })
 
   describe("an epoch that ends", () => {
-    it.effect("refuses the commands of an actor that is loading", () => {
+    it.effect("refuses the commands of a loading actor", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = holdLoads(makeStore({ 1: 0 }))
@@ -173,7 +173,7 @@ describe("Epochs", () => {
 
     // Goal: a command is decided under the epoch that it was accepted under, or not at all: another node may have answered it in between. Method: the
     // key goes and comes back during the load, and a command comes before the load ends.
-    it.effect("and is followed by a new one while an actor loads has earlier commands refused and later ones decided", () => {
+    it.effect("during a load, before a new one begins, refuses the earlier commands and decides the later ones", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })
@@ -203,7 +203,7 @@ describe("Epochs", () => {
     })
 
     // Goal: look-ups under an ended epoch are discarded. Method: it ends during the look-up.
-    it.effect("refuses a command that is querying the store", () => {
+    it.effect("refuses a command whose look-up is running", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = holdLooks(makeStore({ 1: 5 }))
@@ -220,7 +220,7 @@ describe("Epochs", () => {
 
     // Goal: a commit is guarded by the version, not by the clock: a successful one is answered, refusals of its group included, and
     // undecided commands are refused. Method: the epoch ends during a commit, with a command that waits behind.
-    it.effect("answers the callers of a unit that is being committed, and refuses waiting commands", () => {
+    it.effect("answers the callers of a running commit, and refuses waiting commands", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -244,7 +244,7 @@ describe("Epochs", () => {
 
     // Goal: when the new owner is first, nothing of the former one's is written, and its callers are forwarded, refusals included. Method: the new
     // owner's fence comes between decision and commit.
-    it.effect("refuses the callers of a unit that has not reached the store, since nothing was written", () => {
+    it.effect("refuses the callers of a unit that has not reached the store, as nothing was written", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -270,7 +270,7 @@ describe("Epochs", () => {
 
     // Goal: an unknown outcome is answered as such, never as *not here*, which has the command done again elsewhere; and the
     // actor, whose fence is the new owner's, is dropped.
-    it.effect("leaves the outcome of a commit unknown when the store did not answer", () => {
+    it.effect("leaves a commit's outcome unknown if the store did not answer", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -289,7 +289,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("refuses waiting commands while another transaction locks the row", () => {
+    it.effect("refuses commands that wait for a row locked by another transaction", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -306,7 +306,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("refuses reads, also of actors in memory", () => {
+    it.effect("refuses reads, even of actors in memory", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -343,7 +343,7 @@ describe("Epochs", () => {
     })
 
     // Goal: the same for what waits behind a commit. Method: the key goes and comes back during a commit that another writer's has invalidated.
-    it.effect("decides no command that was accepted in an earlier epoch", () => {
+    it.effect("has no command decided that was accepted in an earlier epoch", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -365,7 +365,7 @@ describe("Epochs", () => {
 
     // Goal: an unknown outcome does not end with an epoch. Method: the outcome is unknown, the store is unavailable at the next command; then the key
     // moves and comes back.
-    it.effect("is loaded with a fence after a commit of unknown outcome", () => {
+    it.effect("is loaded with a fence after a commit with an unknown outcome", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
@@ -439,7 +439,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("of a key whose outcome is unknown waits for its fence", () => {
+    it.effect("of a key with an unknown outcome waits for its fenced load", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })
@@ -468,7 +468,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("of idle actors is done at once, and leaves others in memory", () => {
+    it.effect("of idle actors is done at once, and leaves actors of other keys in memory", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })

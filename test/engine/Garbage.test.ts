@@ -19,11 +19,11 @@ const holding = (key: number): AccountStep<number, never> => {
   return (state) => ({ _tag: "Accept", state, reply: payload.length, change: null, idsUsed: 0 })
 }
 
-describe("garbage of commands", () => {
+describe("memory of answered commands", () => {
   // Goal: request and response of a command are garbage for the next collection of the young generation, however long its actor was idle: whatever
   // an idle actor keeps is in the old generation, and what refers from there to a command keeps it, even when it is garbage itself.
   // Method: actors idle over full collections get a second command of 16 KB each; a collection of the young generation must free these.
-  it.effect("an idle actor keeps no reference to an answered command", () =>
+  it.effect("is not kept reachable by an idle actor", () =>
     Effect.gen(function*() {
       const actors = yield* makeActors(makeStore(Object.fromEntries(keys.map((key) => [key, 0]))))
       const askAll = Effect.forEach(keys, (key) => actors.ask(key, holding(key)), { discard: true })

@@ -65,7 +65,7 @@ const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Ro
 
 describe("Journal", () => {
   // Goal: no timer. Method: rows of one turn of the event loop commit together; rows that arrive meanwhile share the next commit.
-  it.effect("commits the rows of an event-loop turn together when idle, and gathers rows while it commits", () =>
+  it.effect("commits the rows of one event-loop turn together when idle, and gathers rows during a commit", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const first = yield* Effect.forEach(["a", "b"], (name) => start(append(journal, row(name))))
@@ -78,7 +78,7 @@ describe("Journal", () => {
       assert.deepStrictEqual(batches, [["a", "b"], ["c", "d"]])
     }))
 
-  it.effect("commits rows that arrive in the turn in which a commit ends together with the waiting rows", () =>
+  it.effect("commits the waiting rows together with those that arrive in the turn in which a commit ends", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const first = yield* start(Effect.callback<void>((resume) => {
@@ -93,7 +93,7 @@ describe("Journal", () => {
       assert.deepStrictEqual(batches, [["a"], ["b", "c"]])
     }))
 
-  it.effect("commits rows up to the maximum weight, in order, and a heavier row alone", () =>
+  it.effect("commits rows in order up to the maximum weight, and a heavier row alone", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal({ maxWeight: 4 })
       const rows = [row("a"), row("b", { weight: 3 }), row("c"), row("d"), row("e", { weight: 9 }), row("f")]
@@ -105,7 +105,7 @@ describe("Journal", () => {
     }))
 
   // Goal: the duration of a commit is independent of the wall clock. Method: a clock set back by an hour.
-  it.effect("measures its commits by monotonic time", () =>
+  it.effect("measures commit times by the monotonic clock", () =>
     Effect.gen(function*() {
       const { gate, journal } = yield* makeJournal()
       const fibers = yield* appendAll(journal, [row("a")])
@@ -121,7 +121,7 @@ describe("Journal", () => {
 
   // Goal: faulty rows fail with the store's verdict on each, all others are written together, in three round trips for any
   // number of them. Method: faulty rows of each kind among sixteen.
-  it.effect("finds the rejected rows of a batch in one round trip, and commits the others together", () =>
+  it.effect("finds a batch's rejected rows in one round trip, and commits the others together", () =>
     Effect.gen(function*() {
       const { batches, examined, gate, journal } = yield* makeJournal()
       const verdicts = new Map<number, Row["verdict"]>([[3, "Clash"], [10, "Busy"], [12, "Fenced"]])
@@ -144,7 +144,7 @@ describe("Journal", () => {
       assert.lengthOf(examined, 1)
     }))
 
-  it.effect("commits rows that claim the same id one after another", () =>
+  it.effect("commits rows that claim the same id one by one", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const rows = [row("a"), row("b", { verdict: "Later" }), row("c")]
@@ -156,7 +156,7 @@ describe("Journal", () => {
     }))
 
   // Goal: a row that the store refuses without a reason fails alone, permanently. Method: one such row among sixteen.
-  it.effect("halves a batch only when the store names no row as the cause", () =>
+  it.effect("splits a batch in half only when the store names no row as the cause", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const rows = Array.from({ length: 16 }, (_, index) =>
@@ -176,7 +176,7 @@ describe("Journal", () => {
 
   // Goal: a row that waits for a lock unknown to the store's check, such as a key that another transaction has written, is found. Method: every
   // batch with that row waits, whatever else is in it.
-  it.effect("divides a batch that one row keeps waiting on a lock, and writes the other rows", () =>
+  it.effect("splits a batch in which one row waits for a lock, and writes the other rows", () =>
     Effect.gen(function*() {
       const gate = makeGate()
       let commits = 0
@@ -199,7 +199,7 @@ describe("Journal", () => {
       assert.isAtMost(commits, 1 + 12 + 2 * 4)
     }))
 
-  it.effect("refuses all rows after a bounded number of tries when each of them needs a locked row", () =>
+  it.effect("refuses all rows after a bounded number of tries if each of them needs a locked row", () =>
     Effect.gen(function*() {
       const gate = makeGate()
       let commits = 0
@@ -217,7 +217,7 @@ describe("Journal", () => {
       assert.strictEqual(commits, 1 + 12 + 2 * 12)
     }))
 
-  it.effect("a failure other than a rejection fails every row undivided", () =>
+  it.effect("fails all rows without splitting the batch on a failure other than a rejection", () =>
     Effect.gen(function*() {
       for (const failure of [new StoreUnavailable({ reason: "away" }), new OutcomeUnknown({ reason: "cut off" })]) {
         let commits = 0
@@ -234,7 +234,7 @@ describe("Journal", () => {
       }
     }))
 
-  it.effect("refuses one row more than may wait", () =>
+  it.effect("refuses rows beyond the number that may wait", () =>
     Effect.gen(function*() {
       const { gate, journal } = yield* makeJournal({ capacity: 2 })
       const fibers = yield* appendAll(journal, [row("a")])

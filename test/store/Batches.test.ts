@@ -37,7 +37,7 @@ const outcomes = (fibers: ReadonlyArray<Fiber.Fiber<number, Failure>>) =>
   Effect.forEach(fibers, (fiber) => Fiber.join(fiber).pipe(Effect.catch(Effect.succeed)))
 
 describe("batched items", () => {
-  it.effect("run together, up to the maximum of items, batches and waiting items", () =>
+  it.effect("run together, within the maximums of items per batch, concurrent batches and waiting items", () =>
     Effect.gen(function*() {
       const { open, ran, start } = yield* makeHeld
       const fibers = [...yield* start([2, 1, 4])]
@@ -52,7 +52,7 @@ describe("batched items", () => {
       assert.deepStrictEqual(ran.slice(2), [[10, 12, 14, 16], [18]])
     }))
 
-  it.effect("run together when they arrive while the batch is gathering", () =>
+  it.effect("run together when they arrive while a batch is being gathered", () =>
     Effect.gen(function*() {
       const ran: Array<ReadonlyArray<number>> = []
       const { put } = yield* makeBatches<number, number, never>({
@@ -72,7 +72,7 @@ describe("batched items", () => {
       assert.deepStrictEqual(ran, [[1, 2, 3]])
     }))
 
-  it.effect("run in batches whose size follows the number of waiting items", () =>
+  it.effect("run in batches whose size depends on the number of waiting items", () =>
     Effect.gen(function*() {
       const sizes: Array<number> = []
       const { put } = yield* makeBatches<number, number, never>({
@@ -86,7 +86,7 @@ describe("batched items", () => {
       assert.deepStrictEqual(sizes, [4, 3, 3, 2, 2, 2])
     }))
 
-  it.effect("run one by one after a failure that one item may have caused, and only then", () =>
+  it.effect("run one by one only after a failure that a single item may have caused", () =>
     Effect.gen(function*() {
       const { open, ran, start } = yield* makeHeld
       yield* open.open
@@ -101,7 +101,7 @@ describe("batched items", () => {
       assert.deepStrictEqual(ran.slice(8), [[2, -2, -1, 8], [2], [-2]])
     }))
 
-  it.effect("get their outcome when the callback of an earlier item throws", () =>
+  it.effect("get their outcome even when the callback of an earlier item throws", () =>
     Effect.gen(function*() {
       const { open, post } = yield* makeHeld
       yield* open.open
@@ -116,7 +116,7 @@ describe("batched items", () => {
       assert.deepStrictEqual(told, [Exit.succeed(40), Exit.succeed(60)])
     }))
 
-  it.effect("finish in a running batch when the scope closes, and are interrupted when they wait or come later", () =>
+  it.effect("finish in a running batch when the scope closes, and are interrupted if they wait or come later", () =>
     Effect.gen(function*() {
       const told: Array<Exit.Exit<number, Failure>> = []
       const { post, ran } = yield* Effect.scoped(Effect.gen(function*() {

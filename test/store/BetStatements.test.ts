@@ -23,7 +23,7 @@ const counting = Layer.succeed(
 // Goal: what a jurisdiction demands of a bet is in memory. Method: the same bets of a player of `none` and of one under rules with stake caps, limits and a
 // register; the statements of each are counted by their spans.
 layer(layerTestService().pipe(Layer.provide(counting)))("a bet under a jurisdiction", (it) => {
-  it.effect("is one statement, as without one", () =>
+  it.effect("is one SQL statement, as without a jurisdiction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors

@@ -10,7 +10,7 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 
 layer(TestDatabase.layer)("emptyStatements", (it) => {
   // Goal: no commit pays for planning a statement. Method: all statements are run on an empty database, where each of them is a commit.
-  it.effect("prepare every statement of a commit, and write nothing", () =>
+  it.effect("prepare every SQL statement of a commit and write nothing", () =>
     Effect.gen(function*() {
       const { seal } = yield* Secrets
       const journal = yield* JournalClient

@@ -18,7 +18,7 @@ const numbered = (count: number) =>
   Array.from({ length: count }, (_, number) => ({ providerId: 7, transactionId: `round-${number}` }))
 
 describe("committed ids", () => {
-  it("are known by provider and id together", () =>
+  it("are identified by provider and transaction id together", () =>
     fc.assert(fc.property(fc.array(ids), ids, (added, asked) => {
       const committed = new CommittedIds()
       added.forEach((id) => committed.add(id))
@@ -36,7 +36,7 @@ describe("committed ids", () => {
     assert.isTrue(committed.has(all[999]!))
   })
 
-  it("are spread over all slots of the table", () => {
+  it("are spread over all slots of the hash table", () => {
     const committed = new CommittedIds(2 ** 16)
     const all = numbered(2 ** 14)
     all.forEach((id) => committed.add(id))
@@ -54,7 +54,7 @@ describe("committed ids", () => {
   }
 
   // Goal: of every id that a store may hold it is said, and of no other. Method: another process writes by a store of its own.
-  it.effect("are the ids that were written, possibly written, or found taken", () =>
+  it.effect("include ids that were written, possibly written or found taken, and no others", () =>
     Effect.gen(function*() {
       const outcomes = [
         Effect.void,

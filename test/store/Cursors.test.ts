@@ -12,7 +12,7 @@ const named = cursorsOfKeys(["text", "integer"])
 const shapes = cursorsOfShape(Schema.Tuple([moment, Schema.Int, Schema.String]))
 
 describe("cursors", () => {
-  it.effect("keep the texts that callers have stored", () =>
+  it.effect("have stable texts, so that stored cursors stay valid", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual([numberCursors.write(1500), yield* numberCursors.read("15o")], ["15o", 1500])
       assert.deepStrictEqual([typed.write([9001]), yield* typed.read("9001")], ["9001", [9001]])
@@ -31,7 +31,7 @@ describe("cursors", () => {
       }
     }))
 
-  it.effect("of another list are refused, naming the field", () =>
+  it.effect("of another list are refused with the field cursor in the details", () =>
     Effect.gen(function*() {
       const sealed = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
       const wrong: ReadonlyArray<Effect.Effect<unknown, Refusal>> = [
@@ -59,7 +59,7 @@ describe("cursors", () => {
       }
     }))
 
-  it("continue after the last row of a part or the last row examined, and are null at the end", () => {
+  it("continue after the last row returned or examined, and are null at the end", () => {
     const self = (id: number) => [id]
     assert.deepStrictEqual(typed.part([5, 4, 3], 2, self), { items: [5, 4], next: "4" })
     assert.deepStrictEqual(typed.part([5, 4], 2, self), { items: [5, 4], next: null })

@@ -14,7 +14,7 @@ const endRows = rowsOf(Schema.Struct({ over: Schema.NullOr(Instant) }))
 const noon = Date.UTC(2026, 10, 20, 12)
 
 layer(layerTestService())("3.3 the end of an exclusion", (it) => {
-  it.effect("is the same in its column and in the rules", () =>
+  it.effect("is the same in the generated column and in the rules", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const id = yield* addPlayer(yield* addOperator("ends"), "ada")

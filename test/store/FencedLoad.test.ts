@@ -8,8 +8,8 @@ import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 // Goal: a load behind the fence sees all writes of the previous commit, in every table: a player who was just locked must not be loaded
 // as active. While that commit may still happen, its player is refused, and no other player of the load. Method: hold the row in a
 // transaction that locks the player, load two players while it is held and after it has committed.
-layer(layerTestService(), { excludeTestServices: true })("a load with a fence", (it) => {
-  it.effect("fails while another transaction holds the account, and loads that transaction's changes after its commit", () =>
+layer(layerTestService(), { excludeTestServices: true })("a fenced load", (it) => {
+  it.effect("fails while another transaction locks the account, and sees that transaction's changes after its commit", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const store = yield* makePlayerStore
@@ -38,7 +38,7 @@ layer(layerTestService(), { excludeTestServices: true })("a load with a fence", 
 
   // Goal: the players of a commit of unknown outcome are fenced by one statement, not by one each. Method: twenty players at once, over a
   // client that counts.
-  it.effect("fences all players with an unknown outcome in one statement", () =>
+  it.effect("fences many players at once in one statement", () =>
     Effect.gen(function*() {
       const client = yield* JournalClient
       let fences = 0

@@ -70,7 +70,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard({ ...claim, scope: "player:1" }, request.run)), "{\"run\":2}")
     }))
 
-  it.effect("stores refusals of the request itself, and no temporary refusals", () =>
+  it.effect("stores final refusals, and no temporary ones", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const outcomes: ReadonlyArray<readonly [number, RefusalCode | undefined, boolean]> = [
@@ -105,7 +105,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "{\"run\":1}")
     }))
 
-  it.effect("gives the stored answer to each of many retries at once", () =>
+  it.effect("gives the stored answer to each of many simultaneous retries", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       for (const many of [2, 3, 50]) {
@@ -120,7 +120,7 @@ layer(Live)("Idempotency", (it) => {
       }
     }))
 
-  it.effect("gives a retry the stored answer while another request tries the same key", () =>
+  it.effect("gives a retry the stored answer while a different request uses the same key", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const claim = newClaim("pay 5")
@@ -136,7 +136,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(again.code, "IDEMPOTENCY_KEY_REUSED")
     }))
 
-  it.effect("one of many concurrent requests runs; the others are in progress", () =>
+  it.effect("runs one of many concurrent requests, and answers the others IDEMPOTENCY_IN_PROGRESS", () =>
     Effect.gen(function*() {
       const { guard } = yield* Idempotency
       const claim = newClaim()
@@ -157,7 +157,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(request.runs, 1)
     }))
 
-  it.effect("a retry is in progress while the request runs, although its answer is committed already", () =>
+  it.effect("answers a retry IDEMPOTENCY_IN_PROGRESS while the request runs, even if its answer is already committed", () =>
     Effect.gen(function*() {
       const { guard, insert, noteStored } = yield* Idempotency
       const claim = newClaim()
@@ -188,7 +188,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(bodyOf(yield* guard(claim, makeRequest().run)), "replayed 201 {\"stored\":1}")
     }))
 
-  it.effect("a retry whose query began before the request ran is in progress as well", () =>
+  it.effect("answers a retry IDEMPOTENCY_IN_PROGRESS if its look-up began before the request ran", () =>
     Effect.gen(function*() {
       const claim = newClaim()
       const stored = {
@@ -227,7 +227,7 @@ layer(Live)("Idempotency", (it) => {
       yield* Effect.provide(run, Layer.fresh(Idempotency.layerWithoutRepository).pipe(Layer.provide(replies)))
     }))
 
-  it.effect("an answer stored with its effect commits or rolls back with it", () =>
+  it.effect("commits or rolls back an answer together with the effect that it is stored with", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, insert, noteStored } = yield* Idempotency
@@ -252,7 +252,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(typeof clash === "object" && "code" in clash ? clash.code : clash, "IDEMPOTENCY_IN_PROGRESS")
     }))
 
-  it.effect("returns a faster process's answer after any conflict", () =>
+  it.effect("returns the answer of a faster process, whatever its own outcome", () =>
     Effect.gen(function*() {
       const { guard, insert } = yield* Idempotency
       const createdAt = yield* Clock.currentTimeMillis
@@ -277,7 +277,7 @@ layer(Live)("Idempotency", (it) => {
       }
     }))
 
-  it.effect("answers when storing fails; refuses to run when lookup fails", () =>
+  it.effect("answers even if storing fails, and refuses to run if the look-up fails", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard } = yield* Idempotency
@@ -290,7 +290,7 @@ layer(Live)("Idempotency", (it) => {
       yield* sql`ALTER TABLE elsewhere RENAME TO idempotency_keys`
     }))
 
-  it.effect("an answer with a secret is stored encrypted, for its own idempotency key and master key", () =>
+  it.effect("stores an answer with a secret encrypted, readable only under its idempotency key and master key", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, insert } = yield* Idempotency
@@ -343,7 +343,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(runs.runs, 0)
     }))
 
-  it.effect("old answers are removed", () =>
+  it.effect("removes old answers", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, prune } = yield* Idempotency

@@ -20,7 +20,7 @@ const names = ["Zed", "alpha", "Éclair", "Beta", "beta", "Alpha"]
 // Goal: a list by cursor is the list, in any order, for any scope and filter, whatever the size of its parts. Method: a table with equal times and
 // equal names, walked in parts of every size and compared with the whole; pages beside it.
 layer(TestDatabase.layer, { excludeTestServices: true })("listOf", (it) => {
-  it.effect("returns every row of its scope once and in order, by cursor and by page", () =>
+  it.effect("returns every row of its operator scope once and in order, by cursor and by page", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE things (id bigint PRIMARY KEY, operator_id bigint NOT NULL, owner bigint,
@@ -122,7 +122,7 @@ type IsRefused<Given, By> = Given extends By ? never : true
 
 // Goal: whose rows a list has is always said, and no scope is given to a list that would ignore it. Method: the compiler, for which each line is wrong as
 // soon as such a list can be made.
-it("a list that is created or read without its operators does not compile", () => {
+it("a list that is created or read without an operator scope does not compile", () => {
   const withoutColumn: IsRefused<Omit<Scoped, "operator">, Scoped> = true
   const withoutReason: IsRefused<Omit<Scoped, "operator">, Unscoped> = true
   // a filter that need not be asked for bounds nothing

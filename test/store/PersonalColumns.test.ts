@@ -14,7 +14,7 @@ const namesOf = (tables: { readonly [table: string]: { readonly [group: string]:
 
 // Goal: nobody adds a column that may tell of a person without saying how long it is kept. Method: the migrated tables against the one file that says it.
 layer(TestDatabase.layer)("personal columns", (it) => {
-  it.effect("11.2: every column of text, bytes, JSON and dates has one class, or a reason why it is not personal", () =>
+  it.effect("11.2: every column of text, bytes, JSON and dates has one data class, or a reason why it is not personal", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const found = yield* rows(sql`SELECT t.relname || '.' || a.attname AS name

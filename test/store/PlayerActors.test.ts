@@ -80,7 +80,7 @@ const makeFaults = (chance: () => number) => {
 }
 
 describe("PlayerActors", () => {
-  it.effect("a player of another operator is not found", () =>
+  it.effect("does not find a player of another operator", () =>
     Effect.gen(function*() {
       const store = MemoryPlayerStore.make()
       yield* store.add(makePlayer())
@@ -100,7 +100,7 @@ describe("PlayerActors", () => {
       }
     }))
 
-  it.effect("transient failures are answered with TRY_AGAIN", () =>
+  it.effect("answers TRY_AGAIN to transient failures", () =>
     Effect.gen(function*() {
       for (const fault of [unavailable, unknown]) {
         const store = MemoryPlayerStore.make({ commit: () => fault })
@@ -186,7 +186,7 @@ describe("PlayerActors", () => {
   // until it is answered. The store fails, loses answers and commits late; actors leave memory, and the service is started anew.
   // In the end all answers to one message agree, and balances match plain arithmetic.
   for (const seed of [1, 2, 3]) {
-    it.effect(`settles everything exactly once (${seed})`, () =>
+    it.effect(`settles every message exactly once despite store failures (${seed})`, () =>
       Effect.gen(function*() {
         const { chance, insist, late, players, playOut, send, store } = yield* makeCasino(seed)
         let firstId = 1000
@@ -281,7 +281,7 @@ describe("PlayerActors", () => {
   // the faster one. (Refusals of such a service may be stale; hence the single owner of a player.)
   // Method: as above, each message to either service at random. Accepted messages are then added up.
   for (const seed of [4, 5]) {
-    it.effect(`writes every message at most once, also from two services (${seed})`, () =>
+    it.effect(`writes every message at most once, even with two services (${seed})`, () =>
       Effect.gen(function*() {
         const { chance, insist, players, playOut, send, store } = yield* makeCasino(seed)
         const services = [yield* makeService(store, 1000), yield* makeService(store, 1_000_000)]

@@ -48,7 +48,7 @@ describe("batched reads that share a statement", () => {
       }))
   }
 
-  it.effect("fail together, once, for a statement that is wrong", () =>
+  it.effect("fail together, without a second try, for an invalid statement", () =>
     Effect.gen(function*() {
       const { ran, start } = yield* read(Effect.fail(sqlError({ code: "42601" })))
       const exits = yield* Effect.forEach(yield* start([1, 2, 3]), Fiber.await)
@@ -56,7 +56,7 @@ describe("batched reads that share a statement", () => {
       assert.deepStrictEqual(ran, [[1, 2, 3]])
     }))
 
-  it.effect("are answered with TRY_AGAIN when the database does not answer, and later reads succeed", () =>
+  it.effect("get TRY_AGAIN when the database does not answer, and later reads succeed", () =>
     Effect.gen(function*() {
       const { start } = yield* read(Effect.never)
       const silent = yield* start([1, 2])

@@ -37,7 +37,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // Goal: bets of idle players, all sent again at once, are replayed, and the database rolls back no more than a batch
   // or two. Method: two hundred players bet through one service, then all of it again at once through another that has them in memory
   // without their bets, with new bets of fifty others.
-  it.effect("answers hundreds of simultaneous retries with a few statements", () =>
+  it.effect("answers hundreds of simultaneous retries with a few SQL statements", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("storm")
       const players = yield* Effect.forEach(
@@ -100,7 +100,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // Goal: a value that no column can hold is a defect of its command: it is not retryable, and its neighbours are written. Method: a
   // rule that makes such a value, between two corrections of its player and beside another player.
   for (const [name, broken] of [["column", { amount: 2 ** 64 }], ["wire type", { createdAt: 1.5 }]] as const) {
-    it.effect(`is a defect of the command whose value no ${name} holds`, () =>
+    it.effect(`is a defect only of the command with a value that no ${name} can hold`, () =>
       Effect.gen(function*() {
         const operator = yield* addOperator(name)
         const [player, other] = [yield* addPlayer(operator, "a"), yield* addPlayer(operator, "b")]
@@ -135,7 +135,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
 
   // Goal: a stored row that cannot be decoded fails its own command alone. Method: a bet whose row is corrupted by hand, retried after
   // its player was passivated, beside a correction of another one.
-  it.effect("fails only the player whose stored row is unreadable", () =>
+  it.effect("fails only for the player whose stored row cannot be decoded", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("unreadable")

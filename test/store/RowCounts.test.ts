@@ -106,7 +106,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
     )
   })
 
-  it("names no day beyond the year 9999, which PostgreSQL would not read", () => {
+  it("leaves the end of a range open after the year 9999, since PostgreSQL reads no later day", () => {
     const lastMinute = Date.UTC(9999, 11, 31, 23, 59)
     const dayAfter = Date.UTC(10_000, 0, 1)
     for (const to of [undefined, dayAfter - 1]) {

@@ -19,7 +19,7 @@ const bursts = fc.array(
   { maxLength: 6 }
 )
 
-it.effect("slices of time return every wanted row once, and read a bounded number of rows per page", () =>
+it.effect("time slices return every wanted row once, and read a bounded number of rows per page", () =>
   Effect.gen(function*() {
     let cut = 0
     for (
@@ -63,7 +63,7 @@ it.effect("slices of time return every wanted row once, and read a bounded numbe
     assert.isAbove(cut, runs(30, 100))
   }))
 
-it.effect("a dense range of rows years in the past is reached within the first page", () =>
+it.effect("time slices reach a dense range of rows years in the past within the first page", () =>
   Effect.gen(function*() {
     const [first, every, count] = [Date.UTC(2020, 0, 1), 10_000, 120_000]
     const last = first + every * (count - 1)

@@ -112,7 +112,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.strictEqual((yield* second.wallet.view(operator, playerId)).player.real, 0)
     }))
 
-  it.effect("obeys a limit, a lock and a balance that another service has changed", () =>
+  it.effect("applies a limit, a lock and a balance that another service has changed", () =>
     Effect.gen(function*() {
       const { deposit, first, operator, playerId, second, withdraw } = yield* open("limited")
       const changes = readLimitChanges({ max_daily_deposit: 1400 })
@@ -128,7 +128,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       assert.deepStrictEqual(yield* refusalOf(withdraw(second, playerId, 500)), ["PLAYER_RESTRICTED", "locked"])
     }))
 
-  it.effect("a payment already moved by another process is refused", () =>
+  it.effect("refuses a transition of a payment that another service has already moved", () =>
     Effect.gen(function*() {
       const { addRich, first, second, withdraw } = yield* open("moved")
       const other = (hands: typeof first) => hands === first ? second : first
@@ -159,7 +159,7 @@ layer(live)("a service whose memory is out of date", (it) => {
       }
     }))
 
-  it.effect("redeems a promo code no more often than it allows", () =>
+  it.effect("redeems a promo code at most its maximum number of times", () =>
     Effect.gen(function*() {
       const { addRich, first, operator, second, sql } = yield* open("promo")
       yield* sql`INSERT INTO bonuses (id, operator_id, name, type, default_amount, wagering_multiplier, valid_days,

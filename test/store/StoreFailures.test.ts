@@ -29,7 +29,7 @@ describe("a statement with a deadline", () => {
       assert.strictEqual(yield* Fiber.join(waiting), 8)
     }))
 
-  it.effect("fails after six seconds, and is cancelled", () =>
+  it.effect("fails after six seconds and is cancelled", () =>
     Effect.gen(function*() {
       const cancelled = yield* Deferred.make<void>()
       const statement = Effect.onInterrupt(Effect.never, () => Deferred.succeed(cancelled, undefined))
@@ -42,7 +42,7 @@ describe("a statement with a deadline", () => {
       yield* Deferred.await(cancelled)
     }))
 
-  it.effect("is not waited for when it cannot be cancelled", () =>
+  it.effect("fails after six seconds even if it cannot be cancelled", () =>
     Effect.gen(function*() {
       const answer = yield* Deferred.make<void>()
       const statement = Effect.uninterruptible(Deferred.await(answer))
@@ -52,7 +52,7 @@ describe("a statement with a deadline", () => {
       yield* Deferred.succeed(answer, undefined)
     }))
 
-  it.effect("an unresponsive store is reported as unavailable", () =>
+  it.effect("is reported as an unavailable store when it times out", () =>
     Effect.gen(function*() {
       const waiting = yield* Effect.forkChild(Effect.flip(orUnavailable(Effect.never)))
       yield* TestClock.adjust("6 seconds")
@@ -63,7 +63,7 @@ describe("a statement with a deadline", () => {
 // Goal: a transaction that holds a player's row delays that player alone, and leaves nothing half done. Method: a
 // transaction that holds the row until the test lets it go.
 layer(layerTestService(), { excludeTestServices: true })("a player's row locked by another transaction", (it) => {
-  it.effect("makes changes of its player fail until it is unlocked, and no other player's", () =>
+  it.effect("fails changes of its player until it is unlocked, and none of another player", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors
@@ -94,7 +94,7 @@ layer(layerTestService(), { excludeTestServices: true })("a player's row locked 
 // Goal: a commit whose answer does not come in time may have happened or not; nobody guesses, and nothing is counted twice. Method: a
 // write that a gate in the database keeps, given up on by the test's clock; on connections whose own time limit is longer than that.
 layer(layerTestService())("a commit without an answer in time", (it) => {
-  it.effect("has an unknown outcome that the next command resolves", () =>
+  it.effect("has an unknown outcome, which the next command resolves", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const patient = Effect.provideService(makePlayerStore, JournalClient, sql)

@@ -49,7 +49,7 @@ const effectsLeft = Effect.gen(function*() {
 })
 
 layer(base)("the follower of committed effects", (it) => {
-  it.effect("an effect that cannot be judged is set aside and judged later", () =>
+  it.effect("sets aside an effect that it cannot judge, and judges it later", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const broken = yield* addOperator("broken")
@@ -73,7 +73,7 @@ layer(base)("the follower of committed effects", (it) => {
       assert.strictEqual(yield* effectsLeft, 0)
     }))
 
-  it.effect("late judgement uses the time of the effect", () =>
+  it.effect("judges late effects by their own time", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("late")
       const slow = yield* addPlayer(operator, "slow")
@@ -89,7 +89,7 @@ layer(base)("the follower of committed effects", (it) => {
       )
     }))
 
-  it.effect("players who came with an import raise no alerts", () =>
+  it.effect("raises no alerts for imported players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("before")
@@ -179,7 +179,7 @@ layer(base)("sums of deposits", (it) => {
 })
 
 layer(base)("sums of play", (it) => {
-  it.effect("are exact over a long ledger, and read no more of it than needed", () =>
+  it.effect("are exact over a long ledger, and read a bounded part of it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { staked } = yield* makeEvidence
@@ -228,7 +228,7 @@ layer(base)("sums of play", (it) => {
       assert.deepStrictEqual([...both], [[0, expected(1, entries)], [1, expected(6000, entries)]])
     }))
 
-  it.effect("every query of the rules uses an index: it reads no more rows among thousands of other players", () =>
+  it.effect("every query of the alert rules reads no more rows when there are thousands of other players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("crowd")

@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       )
     }), 300_000)
 
-  it.effect("one process leads; a dead leader is replaced", () =>
+  it.effect("runs in one process at a time, and in another one when that ends", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -147,7 +147,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       assert.deepStrictEqual(seen, [1, 2])
     }))
 
-  it.effect("an effect that fails is retried alone, with growing delays", () =>
+  it.effect("retries an effect that fails alone, with growing delays", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -177,7 +177,7 @@ layer(TestDatabase.layer)("the follower of committed effects", (it) => {
       assert.deepStrictEqual(yield* work(0), [7, 8])
     }))
 
-  it.effect("effects are judged in the order of their ids, in whatever order the database returns them", () =>
+  it.effect("judges effects in the order of their ids, in whatever order the database returns them", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue

@@ -81,7 +81,7 @@ const services = Compliance.layer.pipe(
 )
 
 layer(services)("a run of the follower", (it) => {
-  it.effect("fails as a whole while no ids can be reserved, and sets no effect aside for it", () =>
+  it.effect("fails as a whole while no ids can be reserved, without setting any effect aside", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance
@@ -96,7 +96,7 @@ layer(services)("a run of the follower", (it) => {
       assert.deepStrictEqual(yield* sql`SELECT 1 FROM compliance_effects`, [])
     }))
 
-  it.effect("a failing player does not delay the holds of others", () =>
+  it.effect("places the holds of other players when one player fails", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance
@@ -110,7 +110,7 @@ layer(services)("a run of the follower", (it) => {
       assert.sameMembers(world.asked, [1, 2, 3])
     }))
 
-  it.effect("a closed alert is raised again once per higher severity", () =>
+  it.effect("raises a closed alert again only at a higher severity, once for each", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { raise } = yield* makeAlertStore

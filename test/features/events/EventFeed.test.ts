@@ -39,7 +39,7 @@ layer(
 )(
   "long polls for events",
   (it) => {
-    it.effect("that wait at one position share one query, and read no events while there is none", () =>
+    it.effect("that wait at the same position share one query, which reads no events while there are none", () =>
       Effect.gen(function*() {
         const { held, list } = yield* EventFeed
         const { flush } = yield* WebhookSender
@@ -65,7 +65,7 @@ layer(
         assert.strictEqual(statements(), 2)
       }))
 
-    it.effect("are limited to four per key, and end with a new event, with their timeout and with a drain", () =>
+    it.effect("are limited to four per API key, and end at a new event, at their timeout and at a drain", () =>
       Effect.gen(function*() {
         const { beginDrain, held, list } = yield* EventFeed
         const untilHeld = (count: number) =>

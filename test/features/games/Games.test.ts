@@ -44,7 +44,7 @@ const names = (query: Partial<Parameters<Games["Service"]["list"]>[0]> = {}) =>
 
 layer(live)("Games", (it) => {
   // Goal: search text is literal, neither a pattern nor a cause of errors.
-  it.effect("search takes wildcards, quotes and a null character literally", () =>
+  it.effect("searches for wildcards, quotes and null characters literally", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* names({ search: "0%" })).names, ["Apples 100%"])
       for (const text of ["%", "_"]) assert.isAtMost((yield* names({ search: text })).total, 1)
@@ -54,7 +54,7 @@ layer(live)("Games", (it) => {
     }))
 
   // Goal: a warm look-up needs no query. Method: memory is empty before the first look-up; then the game is cached under both keys.
-  it.effect("a game that was read once is served from memory", () =>
+  it.effect("serves a game from memory once it was read", () =>
     Effect.gen(function*() {
       const games = yield* Games
       assert.isUndefined(games.findByExternalIdUnsafe(2, "ext-13"))
@@ -69,7 +69,7 @@ layer(live)("Games", (it) => {
 
   // Goal: a change by staff shows at once on this node, one made on another within two seconds.
   // Method: update rows directly; first with the call that staff changes make, then with only the clock advanced.
-  it.effect("a game in memory changes at once on this node, and by polling when another node changed it", () =>
+  it.effect("updates a game in memory at once after a change on this node, and by polling after one on another node", () =>
     Effect.gen(function*() {
       const games = yield* Games
       const sql = yield* SqlClient.SqlClient

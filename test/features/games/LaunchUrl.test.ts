@@ -28,7 +28,7 @@ const withProvider = (provider: Partial<Game["provider"]>): Game => ({
 })
 
 describe("launchUrl", () => {
-  it("placeholders are replaced by encoded values", () => {
+  it("replaces placeholders by encoded values", () => {
     const url = launchUrl(game, "real", "{game}$&$1")
     assert.strictEqual(
       url,
@@ -38,18 +38,18 @@ describe("launchUrl", () => {
     assert.deepStrictEqual([query.get("t"), query.get("g")], ["{game}$&$1", "book of/ra&x=1"])
   })
 
-  it("fills in every occurrence and leaves other braces alone", () => {
+  it("replaces every occurrence of a placeholder, and leaves other braces unchanged", () => {
     const twice = withProvider({ launchUrl: "https://play.example/{mode}/{mode}?x={other}" })
     assert.strictEqual(launchUrl(twice, "real", "t"), "https://play.example/real/real?x={other}")
   })
 
-  it("free play uses the demo URL, or the launch URL when that has a {mode} placeholder", () => {
+  it("uses the demo URL for free play, or the launch URL if that has a {mode} placeholder", () => {
     assert.strictEqual(launchUrl(game, "demo", "t"), "https://play.example/demo/book%20of%2Fra%26x%3D1")
     assert.include(launchUrl(withProvider({ demoUrl: null }), "demo", "t") ?? "", "m=demo")
     assert.isNull(launchUrl(withProvider({ demoUrl: null, launchUrl: "https://play.example/{token}" }), "demo", "t"))
   })
 
-  it("an original, and a provider without a launch URL, have no launch URL", () => {
+  it("is null for an original and for a provider without a launch URL", () => {
     assert.isNull(launchUrl({ ...game, original: "dice" }, "real", "t"))
     assert.isNull(launchUrl(withProvider({ launchUrl: null }), "real", "t"))
   })

@@ -26,7 +26,7 @@ layer(live)("PlayerRefs", (it) => {
 
   // Goal: two providers cannot tell from their refs that they have the same player.
   // Method: the refs of neighbouring players at two providers share no run of bytes at the position of the id.
-  it.effect("a reference reveals nothing of the player's id", () =>
+  it.effect("a reference does not reveal the player's id", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs
       const masked = (ref: string) => Buffer.from(ref.slice(3), "base64url").subarray(16).toString("hex")
@@ -39,7 +39,7 @@ layer(live)("PlayerRefs", (it) => {
       for (const text of seen) assert.isFalse(text.startsWith("000000"), text)
     }))
 
-  it.effect("a reference that was altered or made up resolves to no player", () =>
+  it.effect("an altered or invented reference resolves to no player", () =>
     Effect.gen(function*() {
       const refs = yield* PlayerRefs
       const ref = refs.playerRef(7, 1001)

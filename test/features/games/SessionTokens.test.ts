@@ -43,7 +43,7 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
 
   // Goal: only issued tokens verify. Method: replace every character in turn, in every way a lenient decoder might accept;
   // cut it, lengthen it, encode it in the other base64 alphabet, issue it under another key.
-  it.effect("foreign tokens do not verify", () =>
+  it.effect("a changed, cut or foreign token is not valid", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens
       const token = tokens.issue(session)
@@ -65,7 +65,7 @@ layer(SessionTokens.layer.pipe(Layer.provide(Settings.layerTest())))("SessionTok
     }))
 
   // Goal: an expired session is distinguished from an unknown one: the caller decides what it still allows.
-  it.effect("a session that is over still verifies", () =>
+  it.effect("a token still yields its session after the session's expiry", () =>
     Effect.gen(function*() {
       const tokens = yield* SessionTokens
       const over = { ...session, expiresAt: 0 }

@@ -88,7 +88,7 @@ const layerKept = Layer.fresh(KeptCalls.layerOf({ maxBytes })).pipe(
 )
 
 layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("stored provider calls", (it) => {
-  it.effect("are limited in bytes per operator, oldest deleted first; bets do not displace wins", () =>
+  it.effect("are limited in bytes per operator, oldest deleted first, and bets do not displace wins", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const now = yield* Clock.currentTimeMillis
@@ -118,7 +118,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("stored pro
       yield* sizes
     }))
 
-  it.effect("are limited per operator and minute; a flood displaces neither other operators' calls nor bets", () =>
+  it.effect("are limited per operator and minute, and a flood displaces neither other operators' calls nor bets", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const sql = yield* SqlClient.SqlClient
@@ -158,7 +158,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("stored pro
       yield* sizes
     }))
 
-  it.effect("have characters that the database cannot store replaced, and long texts cut", () =>
+  it.effect("have characters replaced that the database cannot store, and long texts cut", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const now = yield* Clock.currentTimeMillis

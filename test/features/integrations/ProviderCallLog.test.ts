@@ -48,8 +48,8 @@ const call = (at: number, refusal: NotedCall["refusal"] = null): NotedCall => ({
   latencyMs: 1
 })
 
-describe("calls of vendors", () => {
-  it.effect("are those of all nodes, the newest first", () =>
+describe("recent calls of a vendor", () => {
+  it.effect("come from all nodes, newest first", () =>
     Effect.gen(function*() {
       const node = makeNodes()
       const [first, second] = [yield* node(), yield* node()]
@@ -66,7 +66,7 @@ describe("calls of vendors", () => {
       }
     }))
 
-  it.effect("of nodes that answer in another format are left out", () =>
+  it.effect("leave out nodes that answer in another format", () =>
     Effect.gen(function*() {
       const log = yield* makeNodes()({ status: 200, head: "", body: `{"calls":1}`, node: "newer" })
       log.note(7, call(1))
@@ -75,7 +75,7 @@ describe("calls of vendors", () => {
       assert.deepStrictEqual(yield* log.totals(8), { lastCalledAt: null, refusals: {} })
     }))
 
-  it.effect("are the latest 500 of all nodes together", () =>
+  it.effect("are limited to the latest 500 of all nodes together", () =>
     Effect.gen(function*() {
       const node = makeNodes()
       const [first, second] = [yield* node(), yield* node()]

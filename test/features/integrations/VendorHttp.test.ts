@@ -26,7 +26,7 @@ const wordOf = (url: string) =>
     return word
   })
 
-it.effect("a vendor's answer comes whole, with status and headers; redirects are not followed", () =>
+it.effect("a vendor's answer is returned complete, with status and headers, and redirects are not followed", () =>
   Effect.gen(function*() {
     const elsewhere = yield* makeSink()
     const sink = yield* makeSink(() => (response) =>
@@ -46,7 +46,7 @@ it.effect("a vendor's answer comes whole, with status and headers; redirects are
     assert.strictEqual(elsewhere.received.length, 0)
   }).pipe(Effect.provide(open)))
 
-it.effect("a vendor's 408, 429 or 5xx, a cut connection and an answer that is too large are failures", () =>
+it.effect("a vendor's 408, 429 or 5xx, a broken connection and an answer that is too large are failures", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     for (const status of [408, 429, 500, 503]) {
@@ -69,7 +69,7 @@ it.effect("a vendor's 408, 429 or 5xx, a cut connection and an answer that is to
     }
   }).pipe(Effect.provide(open)))
 
-it.effect("a vendor without an answer within five seconds is a timeout, also when the caller cannot be interrupted", () =>
+it.effect("a vendor's missing answer is a timeout after five seconds, even when the caller cannot be interrupted", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink(() => "hang")
     const attempt = yield* Effect.forkChild(Effect.uninterruptible(wordOf(sink.url)))
@@ -80,7 +80,7 @@ it.effect("a vendor without an answer within five seconds is a timeout, also whe
     assert.strictEqual(yield* Fiber.join(attempt), "timeout")
   }).pipe(Effect.provide(open)))
 
-it.effect("calls to one slow vendor host are limited, and calls to other hosts go on", () =>
+it.effect("calls to a slow vendor host are limited, and calls to other hosts continue", () =>
   Effect.gen(function*() {
     const slow = yield* makeSink(() => "hang")
     const quick = yield* makeSink()

@@ -48,9 +48,9 @@ const live = Layer.fresh(Launches.layer).pipe(
 
 // Goal: a session that nobody was told of gives no right to play, also at a vendor whose calls name no session; one that was answered lasts. Method: a
 // store that loses the answer of the commit that opens the session, before it or after; a vendor that counts what it is asked.
-layer(live, { excludeTestServices: true })("a launch at a vendor whose opening commit has an unknown outcome", (it) => {
+layer(live, { excludeTestServices: true })("a vendor launch whose session commit has an unknown outcome", (it) => {
   for (const [name, strike] of Object.entries(faults)) {
-    it.effect(`leaves no session when it ${name}, and bets wait until the session's end is written`, () =>
+    it.effect(`leaves no session when it ${name}, and bets get TRY_AGAIN until that session's end is written`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [actors, launches, openings] = [yield* PlayerActors, yield* Launches, yield* OpeningSessions]

@@ -433,7 +433,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit", (it) => {
   // Goal: the service's own ledger verifies, and every violation is found. Method: a history through the service
   // itself; then each kind of damage alone, in a transaction that is rolled back.
-  it.effect("finds nothing in a sound ledger, and every kind of damage to it", () =>
+  it.effect("finds no violation in a sound ledger, and finds every kind of damage", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* LedgerAudit
@@ -497,7 +497,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("incremental verification of the ledger", (it) => {
   // Goal: what was written since the last verification is verified as strictly as everything is. Method: a ledger that is verified, four hours later the
   // history, then each kind of damage alone; the rules that are violated are those that a verification of everything finds.
-  it.effect("finds every kind of damage to what was written since the last one", () =>
+  it.effect("finds every kind of damage to entries written since the last verification", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* LedgerAudit

@@ -46,7 +46,7 @@ const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
 layer(live, { timeout: 120_000, excludeTestServices: true })("reading across players", (it) => {
-  it.effect("uses an index for each kind of search", () =>
+  it.effect("uses an index for every kind of search", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const indexed = yield* makeByIndex
@@ -110,7 +110,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("reading across pla
       assert.deepStrictEqual(found, [])
     }))
 
-  it.effect("finds players by the beginning of a name, exact matches first", () =>
+  it.effect("finds players by the beginning of a name, with exact matches first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byWords = yield* makePlayersByWords

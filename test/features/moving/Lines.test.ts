@@ -173,7 +173,7 @@ const line = FastCheck.record({
   ]
 })
 
-it("a line of an import keeps all its values, and exporting and importing it again gives the same bytes", () => {
+it("an import line keeps all its values, and is the same bytes after another export and import", () => {
   FastCheck.assert(
     FastCheck.property(line, (sent) => {
       const out = passed(sent)

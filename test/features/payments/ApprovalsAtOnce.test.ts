@@ -211,7 +211,7 @@ const play = Effect.fnUntraced(function*(plan: Plan, seen: Set<string>) {
 })
 
 describe("two people who approve the same withdrawals at once", () => {
-  it("are answered item by item as if each came alone", async () => {
+  it("get the same answer for each item as if the items were sent one by one", async () => {
     const seen = new Set<string>()
     await fc.assert(fc.asyncProperty(plans, (plan) => Effect.runPromise(play(plan, seen))), {
       numRuns: runs(500, 5000)

@@ -36,7 +36,7 @@ layer(
 )(
   "PaymentMethods",
   (it) => {
-    it.effect("finds an active method by its code, whatever its currency", () =>
+    it.effect("finds an active payment method by its code, whatever its currency", () =>
       Effect.gen(function*() {
         const methods = yield* PaymentMethods
         assert.strictEqual((yield* methods.find(1, "dollars"))?.id, 13)
@@ -45,7 +45,7 @@ layer(
       }))
 
     // Goal: a change by staff shows at once on this node, and within two seconds when made on another.
-    it.effect("a change to a method shows at once on this node, and within two seconds when another node made it", () =>
+    it.effect("applies a change at once on the node that made it, and within two seconds on other nodes", () =>
       Effect.gen(function*() {
         const methods = yield* PaymentMethods
         const sql = yield* SqlClient.SqlClient

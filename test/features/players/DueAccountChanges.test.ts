@@ -17,7 +17,7 @@ const noon = Date.UTC(2026, 10, 20, 12)
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(layerAtNoon)("account upkeep", (it) => {
-  it.effect("applies due changes only, once", () =>
+  it.effect("applies only the changes that are due, and each of them once", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const actors = yield* PlayerActors

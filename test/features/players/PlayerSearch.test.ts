@@ -51,7 +51,7 @@ const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
 layer(live, { timeout: 60_000, excludeTestServices: true })("searching players", (it) => {
-  it.effect("a rare text is found and counted by the search index", () =>
+  it.effect("finds and counts a rare text through the search index", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (const text of ["c81e72", "ller4f", "山田a1", "o'neill0", "x1y2", "nobody"]) {
@@ -71,7 +71,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       assert.isFalse(yield* isRare(sql, [1], "nobody", 10_000, 500))
     }))
 
-  it.effect("results and totals equal those of a scan of all players", () =>
+  it.effect("returns the same results and totals as a scan of all players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const players = yield* Players
@@ -135,7 +135,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
     }), 60_000)
 
   // Goal: the cost of a page is independent of the number of players. Method: PostgreSQL counts the rows read for one.
-  it.effect("reads few rows beyond those of its page", () =>
+  it.effect("reads fewer than 100 rows for a page of 25", () =>
     Effect.gen(function*() {
       const players = yield* Players
       const lists = [
@@ -152,7 +152,7 @@ layer(live, { timeout: 60_000, excludeTestServices: true })("searching players",
       }
     }))
 
-  it.effect("an identity is compared with excluded players by index", () =>
+  it.effect("compares an identity with excluded players through indexes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const now = new Date(yield* Clock.currentTimeMillis)

@@ -50,7 +50,7 @@ const values = [
 const terms = { defaultProfile: "none", minimumAges: new Map([["none", 18]]) }
 
 describe("checkProfileChanges", () => {
-  it("judges every value as a registration does", () => {
+  it("accepts and refuses the same values as a registration", () => {
     for (const field of profileFields.filter((name) => name !== "marketing.email")) {
       for (const value of values) {
         const registered = checkRegistration({ ...whole, [field]: value }, terms, now)
@@ -64,7 +64,7 @@ describe("checkProfileChanges", () => {
     }
   })
 
-  it("clears optional fields only", () => {
+  it("allows only optional fields to be cleared", () => {
     for (const blank of [null, "", "  "]) {
       const { changes, messages } = checkProfileChanges({
         city: blank,
@@ -84,7 +84,7 @@ describe("checkProfileChanges", () => {
     }
   })
 
-  it("ignores absent fields and fields outside the profile", () => {
+  it("ignores absent fields and fields that are not part of the profile", () => {
     const { changes } = checkProfileChanges({ username: "eve", status: "closed", currency: "USD", marketing: {} }, now)
     assert.deepStrictEqual(changes, new Map())
     assert.deepStrictEqual(

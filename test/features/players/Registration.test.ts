@@ -33,7 +33,7 @@ describe("checkRegistration", () => {
   })
 
   // Goal: one refusal lists all invalid fields. Method: break every field at once; each must be named.
-  it("names every bad field at once, nested ones with dots", () => {
+  it("reports every invalid field at once, with dotted names for nested ones", () => {
     const broken = {
       username: "a b",
       email: "nobody",
@@ -146,7 +146,7 @@ describe("checkRegistration", () => {
   }
 
   // Goal: well-formed unique fields are available beside malformed ones. Method: one bad field among good unique ones.
-  it("returns well-formed unique fields of an invalid registration", () => {
+  it("returns the valid unique fields of an otherwise invalid registration", () => {
     const { unique } = check({ country: "??", email: "nobody", phone: "+49 151 23456789", external_id: " x1 " })
     assert.deepStrictEqual(unique, {
       username: "lucky_luke",
@@ -175,7 +175,7 @@ describe("a registration's jurisdiction", () => {
     assert.deepStrictEqual(check({ jurisdiction: "se" }).messages, { jurisdiction: ["must be one of none, x-late"] })
   })
 
-  it("says how old a player has to be", () => {
+  it("sets the player's minimum age", () => {
     const fields = { birth_date: "2006-11-20" }
     assert.deepStrictEqual(badFields(fields), [])
     assert.deepStrictEqual(check({ ...fields, jurisdiction: "x-late" }).messages, {

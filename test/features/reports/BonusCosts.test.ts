@@ -103,7 +103,7 @@ layer(
   "bonus costs",
   (it) => {
     it.effect(
-      "equal those computed from the grants, after any change and while the job sums them up",
+      "equal the costs computed from the grants, after any change and while the summing job runs",
       () =>
         Effect.gen(function*() {
           const sql = yield* SqlClient.SqlClient
@@ -166,7 +166,7 @@ layer(
       60_000
     )
 
-    it.effect("have a null liability, not 0, while the job has not read the many running grants of a bonus", () =>
+    it.effect("show a null liability, not 0, until the job has read the many active grants of a bonus", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { readLiabilities, report } = yield* BonusCosts
@@ -187,7 +187,7 @@ layer(
         assert.isNotEmpty((yield* show(1)).liability)
       }))
 
-    it.effect("leave connections to other queries, however many reports run at the same time", () =>
+    it.effect("leave database connections to other queries, however many reports run at the same time", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { report } = yield* BonusCosts
@@ -207,7 +207,7 @@ layer(
         assert.lengthOf(yield* Fiber.join(reports), 10)
       }))
 
-    it.effect("lose and double nothing when the database aborts the summing job", () =>
+    it.effect("lose no change and count none twice when the database aborts the summing job", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { url } = yield* TestDatabase

@@ -39,7 +39,7 @@ layer(
   ),
   { excludeTestServices: true }
 )("sums per game", (it) => {
-  it.effect("have a row for each of the thousand games with the most bets, and one for all others", () =>
+  it.effect("have a row for each of the thousand games with the highest stakes, and one for all others", () =>
     Effect.gen(function*() {
       const { report } = yield* GameSums
       const day = utcDay(yield* Clock.currentTimeMillis)
@@ -72,7 +72,7 @@ layer(
       assert.deepStrictEqual(yield* sql`SELECT since::text AS since FROM game_sums_walk`, [{ since: daysAgo(400) }])
     }))
 
-  it.effect("are computed through the indexes on time", () =>
+  it.effect("are computed through the time indexes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byIndex = yield* makeByIndex

@@ -7,7 +7,7 @@ const head = { from: "2026-11-01", to: "2026-11-30", currency: "EUR", include_te
 
 const group = (more: Partial<GroupSums>): GroupSums => ({ ...noSums, ...more })
 
-it("GGR report: differences use rounded figures, and idle providers are omitted", () => {
+it("the GGR report computes differences from rounded figures, and omits providers without activity", () => {
   const total = group({
     rounds: 3,
     bets: 101,

@@ -9,7 +9,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // Method: sums as commits before and after the change wrote them, one of them of a player who stayed in memory; and two
 // players of one operator, one of them loaded before the change.
 
-it("an operator's currency is resolved once per commit", () => {
+it("an operator's currency is looked up once per commit", () => {
   const before = { operatorId: 1, currency: "EUR", baseCurrency: "EUR" }
   const after = { ...before, baseCurrency: "USD" }
   const [ownFirst, ownLast] = [new RatePairs(), new RatePairs()]
@@ -22,7 +22,7 @@ it("an operator's currency is resolved once per commit", () => {
 })
 
 layer(Reports.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("an operator whose currency has changed", (it) => {
-  it.effect("has amounts already in the new currency reported without an exchange rate", () =>
+  it.effect("has amounts that are already in the new currency reported without an exchange rate", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)

@@ -49,7 +49,7 @@ const scene = Effect.gen(function*() {
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(first + 30 * dayMs))))
 
 layer(live)("funds of a past midnight", (it) => {
-  it.effect("12.1: are the sums of the ledger until then, of each operator, currency and wallet", () =>
+  it.effect("12.1: are the sums of the ledger up to that midnight, by operator, currency and wallet", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { fundsAt } = yield* KeyFigures
@@ -77,7 +77,7 @@ layer(live)("funds of a past midnight", (it) => {
       }
     }))
 
-  it.effect("12.1: are refused for a midnight that commits under way may still be dated before", () =>
+  it.effect("12.1: are refused for a midnight that running commits may still precede", () =>
     Effect.gen(function*() {
       const { fundsAt } = yield* KeyFigures
       const today = new Date(first + 30 * dayMs).toISOString().slice(0, 10)

@@ -8,7 +8,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // PostgreSQL's plan.
 
 layer(TestDatabase.layer)("the query of the GGR report", (it) => {
-  it.effect("uses indexes", () =>
+  it.effect("uses indexes and no sequential scan", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)

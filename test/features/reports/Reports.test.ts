@@ -105,7 +105,7 @@ const rateTexts = ["0.0061", "0.92", "3.2511", "1.000000001", "162.4"]
 
 layer(live, { excludeTestServices: true })("reports", (it) => {
   it.effect(
-    "equal what is computed from the ledger",
+    "equal the figures computed from the ledger",
     Effect.fnUntraced(function*() {
       const context = yield* Effect.context<Effect.Services<ReturnType<typeof traffic>>>()
       const run = Effect.runPromiseWith(context)

@@ -17,7 +17,7 @@ const noon = Date.UTC(2026, 10, 20, 12)
 const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(layerAtNoon)("rounds that were never closed", (it) => {
-  it.effect("are listed a day after they were opened, and removed from the list when they are closed", () =>
+  it.effect("are listed a day after they were opened, until they are closed", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids

@@ -7,13 +7,13 @@ import { targetOf } from "../../../src/office/OperatorTargets.ts"
 // Goal: unknown actions are refused to bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
 
 describe("staff bound to operators", () => {
-  it("may take no action that is missing from the table of actions", () => {
+  it("are refused every action that is missing from the table of actions", () => {
     for (const action of ["", "player", "player.destroy", "constructor", "toString"]) {
       assert.strictEqual(concernOf(action), "installation", action)
     }
   })
 
-  it("never change accounts, secrets or what operators share", () => {
+  it("can never change staff accounts, secrets or data that operators share", () => {
     const changes = actions.filter((action) =>
       // a link for another account is refused by its service: test/e2e/operatorBounds.test.ts; colleagues are names alone
       /^(staff\.(?!ticket|colleagues)|secret\.)|^(provider|game)\.(create|update|rotate|sync)$|^(rate\.set|node\.drain|operator\.create)$/
@@ -26,7 +26,7 @@ describe("staff bound to operators", () => {
     assert.includeMembers([...offered], ["key.create", "player.show", "game.list"])
   })
 
-  it("see what belongs to no operator only when they may see all operators", () => {
+  it("see data that belongs to no operator only with access to all operators", () => {
     assert.deepStrictEqual([isWithin(null, null), isWithin([], 1), isWithin([1], null), isWithin([1, 2], 2)], [
       true,
       false,
@@ -35,13 +35,13 @@ describe("staff bound to operators", () => {
     ])
   })
 
-  it("the kind of an id in a path is told from the action where one word means two kinds", () => {
+  it("have an id in a path resolved by the action where one word means two kinds", () => {
     assert.strictEqual(targetOf("bonus.update", "bonus"), "bonus")
     assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
     assert.strictEqual(targetOf("player.list", "toString"), undefined)
   })
 
-  it.effect("get totals per operator, and one total over all only when they may see all operators", () =>
+  it.effect("get totals added up per operator, and one total over all operators only with access to all", () =>
     Effect.gen(function*() {
       const counted: Array<number | undefined> = []
       const count = (operatorId: number | undefined) =>

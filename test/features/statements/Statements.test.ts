@@ -75,7 +75,7 @@ const sessionsOf = (bets: ReadonlyArray<number>) => {
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(now))))
 
 layer(live)("statements", (it) => {
-  it.effect("8.2: the closing balance is the opening balance plus the amounts, and the entries are those of the ledger", () =>
+  it.effect("8.2: the closing balance is the opening balance plus the amounts, and the entries equal the ledger's", () =>
     Effect.gen(function*() {
       const statements = yield* Statements
       const operator = yield* addOperator("stated")
@@ -120,7 +120,7 @@ layer(live)("statements", (it) => {
       }
     }))
 
-  it.effect("8.1: what is committed while a statement is read is not in it", () =>
+  it.effect("8.1: a statement contains nothing that is committed while it is read", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const statements = yield* Statements
@@ -141,7 +141,7 @@ layer(live)("statements", (it) => {
       assert.deepStrictEqual([found.length, found.at(-1)?.balanceAfter, head.closing.real], [2400, 2400, 2400])
     }))
 
-  it.effect("8.1: more entries than a document may have are refused, not cut", () =>
+  it.effect("8.1: a statement with more entries than a document may have is refused, not cut", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const statements = yield* Statements

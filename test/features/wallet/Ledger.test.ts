@@ -85,7 +85,7 @@ const filters: fc.Arbitrary<LedgerFilters> = fc.record({
 layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatabase.layer)))("Ledger", (it) => {
   // Goal: pages, totals and cursors of a long ledger match its entries under any filter, also while it grows and when
   // times are not in the order of the numbers. Method: random filters and positions against a filter over the same entries in memory.
-  it.effect("finds and counts the entries of any filter", () =>
+  it.effect("finds and counts the entries that match any filter", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient
@@ -132,7 +132,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
 
   // Goal: a part of a long ledger is found by its time, also where times are not in the order of the numbers. Method: random periods; every entry of one
   // lies between the numbers, which are few more than its entries.
-  it.effect("finds the range of entry numbers of a period, also when times are not in the order of the numbers", () =>
+  it.effect("finds the range of entry numbers of a period, even when times are not in the order of the numbers", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const periods = fc.sample(
@@ -157,7 +157,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: pages read by shared statements are each request's own. Method: more pages of two players than one statement takes, asked for at once.
-  it.effect("gives simultaneous requests for pages their own entries", () =>
+  it.effect("answers simultaneous page requests with each one's own entries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       yield* append(5, history.slice(0, 3000))
@@ -187,7 +187,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: the cost of a page does not grow with the ledger. Method: PostgreSQL counts the entries read for one.
-  it.effect("reads few entries for a page", () =>
+  it.effect("reads a bounded number of entries for a page", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient
@@ -209,7 +209,7 @@ layer(Ledger.layer.pipe(Layer.provide(layerActors), Layer.provideMerge(TestDatab
     }))
 
   // Goal: the length of a ledger does not affect a filtered page. Method: the summaries are falsified, and the total follows them.
-  it.effect("takes totals from block summaries", () =>
+  it.effect("takes totals of filtered entries from block summaries", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const sql = yield* SqlClient.SqlClient

@@ -65,7 +65,7 @@ const Plans = Schema.Tuple([Schema.Struct({ "QUERY PLAN": Schema.Array(Plan) })]
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
 
 layer(live)("balances at a past moment", (it) => {
-  it.effect("are those of the last entry of each wallet until then", () =>
+  it.effect("are those of each wallet's last entry up to that moment", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const operator = yield* addOperator("past")
@@ -96,7 +96,7 @@ layer(live)("balances at a past moment", (it) => {
       }
     }))
 
-  it.effect("include entries written by another process", () =>
+  it.effect("include entries that another process has written", () =>
     Effect.gen(function*() {
       const ledger = yield* Ledger
       const operator = yield* addOperator("elsewhere")
@@ -110,7 +110,7 @@ layer(live)("balances at a past moment", (it) => {
       assert.deepInclude(yield* ledger.balancesAt(operator.id, playerId, noon), { real: 500, bonus: 70 })
     }))
 
-  it.effect("read a few database pages of a long ledger", () =>
+  it.effect("read only a few database pages of a long ledger", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("long")

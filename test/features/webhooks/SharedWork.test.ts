@@ -52,7 +52,7 @@ layer(base)("webhook senders on one database", (it) => {
       }
     }))
 
-  it.effect("events that are committed within the pause after a fan-out are fanned out together", () =>
+  it.effect("events committed within the pause after a fan-out are fanned out together", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("gathered")
@@ -120,7 +120,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.strictEqual(ending.received.length, 10)
     }))
 
-  it.effect("an endpoint with many waiting deliveries does not starve one with few", () =>
+  it.effect("an endpoint with many waiting deliveries does not delay one with few", () =>
     Effect.gen(function*() {
       const busy = yield* addListener("busy")
       const calm = yield* addListener("calm")
@@ -145,7 +145,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.strictEqual(little.received.length, 1)
     }))
 
-  it.effect("deliveries beyond the backlog limit fail and can be retried by staff", () =>
+  it.effect("deliveries beyond the backlog limit fail, and staff can retry them", () =>
     Effect.gen(function*() {
       const deliveries = yield* WebhookDeliveries
       const endpoints = yield* WebhookEndpoints
@@ -173,7 +173,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.strictEqual(sink.received.length, 7)
     }))
 
-  it.effect("a lease that ends later than any lease can is ignored", () =>
+  it.effect("a lease with an impossibly late end is ignored, as a wrong clock wrote it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("taken-ahead")
@@ -191,7 +191,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.strictEqual(sink.received.length, 1)
     }))
 
-  it.effect("tidying skips rows locked by another transaction", () =>
+  it.effect("housekeeping skips rows that another transaction has locked", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("written-down")
@@ -215,7 +215,7 @@ layer(base)("webhook senders on one database", (it) => {
       yield* Fiber.join(writing)
     }))
 
-  it.effect("a next attempt beyond the longest delay is due now", () =>
+  it.effect("a next attempt later than the longest delay is due at once, as a wrong clock wrote it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { emit, listenAt } = yield* addListener("put-off")
@@ -241,7 +241,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.lengthOf(sink.received, 2)
     }))
 
-  it.effect("old deliveries are deleted and overdue ones expire", () =>
+  it.effect("old deliveries are deleted, and overdue ones expire", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const deliveries = yield* WebhookDeliveries

@@ -67,7 +67,7 @@ it.effect("a webhook answered with any other status is a failure, and redirects 
     assert.strictEqual(elsewhere.received.length, 0)
   }).pipe(Effect.provide(open)))
 
-it.effect("a webhook's answer is kept in its first part, without characters that cannot be stored", () =>
+it.effect("the first part of a webhook's answer is stored, without characters that the database cannot store", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink(() => (response) => response.writeHead(400).end(`no\u0000${"ä".repeat(3000)}`))
     const { body } = yield* post(sink.url)
@@ -85,7 +85,7 @@ it.effect("a webhook without an answer within five seconds is a failure", () =>
     assert.deepInclude(yield* Fiber.join(attempt), { status: null, error: "timeout" })
   }).pipe(Effect.provide(open)))
 
-it.effect("a webhook's answer counts by its status; an endless body is not read on", () =>
+it.effect("a webhook's answer is judged by its status, and an endless body is not read to its end", () =>
   Effect.gen(function*() {
     let sent = 0
     const huge = yield* makeSink(() => (response) => {
@@ -127,7 +127,7 @@ it.effect("a webhook to a closed port, to an unknown host or with an aborted con
     assert.deepInclude(yield* post(noise.url), { status: null, error: "connection" })
   }).pipe(Effect.provide(open)))
 
-it.effect("a webhook to a private address is refused, as a literal in the URL and as a result of DNS", () =>
+it.effect("a webhook to a private address is refused, whether the URL contains it or DNS returns it", () =>
   Effect.gen(function*() {
     const sink = yield* makeSink()
     const { asked, resolver } = resolving({

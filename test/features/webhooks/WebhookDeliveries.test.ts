@@ -16,7 +16,7 @@ const count = 6000
 const statusOf = (number: number) => number > 4800 ? "failed" : number % 200 === 0 ? "pending" : "delivered"
 
 layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("webhook deliveries", (it) => {
-  it.effect("are listed by any filter, each once, and few rows are read for a page", () =>
+  it.effect("are listed by any filter, each once, and a page reads a bounded number of rows", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const deliveries = yield* WebhookDeliveries

@@ -88,7 +88,7 @@ layer(live)("sending webhooks", (it) => {
     }))
 
   it.effect(
-    `loses nothing to an endpoint that fails half of the time (E2E_SEED=${seed})`,
+    `loses no event at an endpoint that fails half of the time (E2E_SEED=${seed})`,
     Effect.fnUntraced(function*() {
       const sql = yield* ServiceSql
       const { flush } = yield* WebhookSender
@@ -172,7 +172,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepStrictEqual(idsTold(), [second, first])
     }))
 
-  it.effect("a hanging endpoint does not delay the deliveries of another one", () =>
+  it.effect("delivers to other endpoints while one does not answer", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const slow = yield* addListener("slow")
@@ -203,7 +203,7 @@ layer(live)("sending webhooks", (it) => {
       assert.strictEqual(new Set(hanging.received.map(({ headers }) => headers["x-service-event-id"])).size, 30)
     }))
 
-  it.effect("a delivery that staff retry while an attempt is in flight starts again with all attempts", () =>
+  it.effect("restarts a delivery with all attempts when staff retry it during an attempt", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const deliveries = yield* WebhookDeliveries
@@ -261,7 +261,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepStrictEqual(types(some), ["bonus.granted", "kyc.status_changed"])
     }))
 
-  it.effect("signs with both secrets for a day after a rotation", () =>
+  it.effect("signs with the old and the new secret for a day after a rotation", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { flush } = yield* WebhookSender
@@ -297,7 +297,7 @@ layer(live)("sending webhooks", (it) => {
 
   // Goal: receivers verify with the libraries that they have. Method: deliveries as they came, before, during and after a rotation, and of a secret of an
   // older form, given to two libraries.
-  it.effect("libraries of Standard Webhooks verify deliveries with either secret during a rotation", () =>
+  it.effect("sends signatures that Standard Webhooks libraries verify with either secret during a rotation", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
@@ -339,7 +339,7 @@ layer(live)("sending webhooks", (it) => {
       assert.deepStrictEqual([first, second].map(after), [[false, false], [true, true]])
     }))
 
-  it.effect("an immediate rotation leaves no second signature", () =>
+  it.effect("signs only with the new secret after an immediate rotation", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
       const endpoints = yield* WebhookEndpoints
@@ -369,7 +369,7 @@ layer(live)("sending webhooks", (it) => {
       yield* isSignedBy(third)
     }))
 
-  it.effect("a rotation replaces a secret that cannot be decrypted", () =>
+  it.effect("can rotate a secret that cannot be decrypted", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { flush } = yield* WebhookSender
