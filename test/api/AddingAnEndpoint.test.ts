@@ -10,7 +10,7 @@ const withoutIndent = (text: string): string => text.trim().replaceAll(/^\s+/gm,
 
 // Goal: the page quotes existing code. Method: find each block in the file it names, at any indentation.
 describe("docs/adding-an-endpoint.md", () => {
-  it("shows a block of every kind of file that an endpoint touches, except the tests", () => {
+  it("has a code block for every kind of file that an endpoint touches, except the tests", () => {
     assert.lengthOf(blocks, 5)
   })
   for (const [, file = "", shown = ""] of blocks) {
@@ -18,7 +18,7 @@ describe("docs/adding-an-endpoint.md", () => {
       assert.include(withoutIndent(Fs.readFileSync(Path.join(root, file), "utf8")), withoutIndent(shown))
     })
   }
-  it("names existing files and folders only", () => {
+  it("names only existing files and folders", () => {
     const named = [...page.matchAll(/`((?:src|test)\/[\w/.]+)`/g)].map(([, path = ""]) => path)
     assert.isNotEmpty(named)
     for (const path of named) assert.isTrue(Fs.existsSync(Path.join(root, path)), path)

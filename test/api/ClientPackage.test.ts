@@ -6,13 +6,13 @@ import { typeOf } from "../../scripts/package/ClientTypes.ts"
 // Method: the generated files are golden files; review a difference, then run `npx vitest run test/api -u`.
 
 describe("the client package", () => {
-  it("holds what the contract declares", async () => {
+  it("contains exactly what the contract declares", async () => {
     for (const [file, text] of Object.entries(clientFiles())) {
       await expect(text).toMatchFileSnapshot(`../../scripts/package/client/src/generated/${file}`)
     }
   })
 
-  it("has the types that schemas describe", () => {
+  it("has the types that the schemas describe", () => {
     const cases: ReadonlyArray<readonly [schema: unknown, type: string]> = [
       [{ type: "integer", minimum: 1 }, "number"],
       [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string | null"],

@@ -68,7 +68,7 @@ const listening = (answer: Http.RequestListener) =>
 describe("the command line", () => {
   it.effect.each<[string, Http.RequestListener, RegExp]>([
     [
-      "is of another program",
+      "comes from another program",
       (_, response) => void response.writeHead(502).end("<html>"),
       /not of this version.*BACKOFFICE_PORT.*"status": 502/s
     ],
@@ -85,7 +85,7 @@ describe("the command line", () => {
     ["names another host", (_, response) => {
       writeRefusal(response, otherHost, "1", 421)
     }, /BACKOFFICE_URL.*"setting": "BACKOFFICE_URL"/s]
-  ])("explains what came instead when the answer %s", ([, answer, message]) =>
+  ])("explains what happened when the answer %s", ([, answer, message]) =>
     Effect.gen(function*() {
       const port = yield* listening(answer)
       const { exitCode, stderr, stdout } = yield* outcomeOf(["operator", "list"], { BACKOFFICE_PORT: String(port) })
@@ -111,7 +111,7 @@ describe("the command line", () => {
       }))
   }
 
-  it.effect("refuses a fraction of minor units in an option that \"none\" removes", () =>
+  it.effect("refuses a fraction of minor units in an option that also accepts \"none\"", () =>
     Effect.gen(function*() {
       const line = ["staff", "create", "--name", "x", "--daily-budget"]
       const { asked, exitCode } = yield* against(`{"data":{}}`, "application/json", [...line, "1.5"])
@@ -122,7 +122,7 @@ describe("the command line", () => {
       assert.strictEqual((yield* against(`{"data":{}}`, "application/json", game)).exitCode, 0)
     }))
 
-  it.effect("escapes arguments that are part of the path", () =>
+  it.effect("escapes arguments that become part of the path", () =>
     Effect.gen(function*() {
       const { asked } = yield* against(`{"data":[]}`, "application/json", [
         "round",
@@ -135,7 +135,7 @@ describe("the command line", () => {
     }))
 
   for (const line of [["ledger", "export"], ["figures", "live", "--seconds", "1"], ["operator", "list"]]) {
-    it.effect(`prints no page of another service: ${line.join(" ")}`, () =>
+    it.effect(`does not print a page of another service: ${line.join(" ")}`, () =>
       Effect.gen(function*() {
         const { exitCode, stderr, stdout } = yield* against("<html></html>", "text/html", line)
         assert.deepStrictEqual([exitCode, stdout], [1, ""])

@@ -23,7 +23,7 @@ const documents: ReadonlyArray<readonly [name: string, document: Node]> = [
   ["staff", nodeOf(JSON.parse(JSON.stringify(OpenApi.fromApi(BackofficeApi))))]
 ]
 
-describe.each(documents)("the %s document", (_, document) => {
+describe.each(documents)("the %s API document", (_, document) => {
   const operations = Object.entries(nodeOf(document["paths"])).flatMap(([path, item]) =>
     Object.entries(nodeOf(item)).map(([method, operation]) => ({
       name: `${method} ${path}`,
@@ -42,7 +42,7 @@ describe.each(documents)("the %s document", (_, document) => {
     assert.deepStrictEqual(undescribed, [])
   })
 
-  it("describes each operation, under a name of its own", () => {
+  it("describes each operation under a unique name", () => {
     const wrong = operations.filter(({ operation: { description, summary } }) =>
       typeof summary !== "string" || summary === "" || typeof description !== "string" || description === ""
     )
@@ -63,7 +63,7 @@ describe.each(documents)("the %s document", (_, document) => {
   })
 
   // A generator names the choices of a field by schema and field, those of a parameter by operation and parameter.
-  it("gives a schema's choices and a parameter's choices different names", () => {
+  it("gives the enums of schemas and of parameters different generated type names", () => {
     const ofSchemas = Object.entries(nodeOf(nodeOf(document["components"])["schemas"])).flatMap(([schema, form]) =>
       Object.entries(nodeOf(nodeOf(form)["properties"])).flatMap(([field, property]) =>
         nodeOf(property)["enum"] === undefined ? [] : [typeName(`${schema} ${field}`)]
@@ -87,7 +87,7 @@ describe("metrics", () => {
     [...text.matchAll(/Metric\.(counter|gauge|histogram)\(\s*"(\w+)"/g)].map(([, kind, name = ""]) => ({ kind, name }))
   )
 
-  it("are named as promtool has it", () => {
+  it("are named as promtool requires", () => {
     assert.isAbove(metrics.length, 40)
     const wrong = metrics.filter(({ kind, name }) =>
       name.endsWith("_total") !== (kind === "counter") || /_(count|sum|bucket|info_total)$/.test(name) ||
@@ -97,7 +97,7 @@ describe("metrics", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("have no label that belongs to another kind of metric", () => {
+  it("have no label that Prometheus reserves for another kind of metric", () => {
     assert.deepStrictEqual(sources.filter((text) => /\{ (quantile|le): "/.test(text)), [])
   })
 })

@@ -16,7 +16,7 @@ interface PageRequest {
 }
 
 layer(layerE2eServer, { excludeTestServices: true })("the page /docs", (it) => {
-  it.effect("signs requests that are tried out on the page", () =>
+  it.effect("signs the requests that are sent from the page", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const { key } = yield* openCasinoInRows("reader")
@@ -45,7 +45,7 @@ layer(layerE2eServer, { excludeTestServices: true })("the page /docs", (it) => {
       }
     }))
 
-  it.effect("does not change requests that are signed already or need no signature", () =>
+  it.effect("does not change requests that are already signed or need no signature", () =>
     Effect.gen(function*() {
       const { text } = yield* send(yield* portOf, "/docs")
       const source = /requestInterceptor: (async \(request\) => \{[\s\S]*?\n {4}\}),/.exec(text)?.[1]

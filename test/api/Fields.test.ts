@@ -8,7 +8,7 @@ import { instant } from "../../src/contract/common/Fields.ts"
 describe("an instant", () => {
   const isInstant = Schema.is(instant)
 
-  it("has a year of four digits in UTC, whatever its offset", () => {
+  it("has a four-digit year in UTC, whatever its offset", () => {
     const written = (time: string) => /^(?!0000)\d{4}-/.test(new Date(time).toISOString())
     for (const offset of ["Z", "+14:00", "-14:00", "+23:59", "-23:59"]) {
       for (const day of ["0001-01-01T00:00:00", "0001-01-02T00:00:00", "9999-12-30T23:59:59", "9999-12-31T23:59:59"]) {

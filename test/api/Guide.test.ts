@@ -146,7 +146,7 @@ const delivery = () => {
 }
 
 layer(layerE2eServer, { excludeTestServices: true })("docs/api.md", (it) => {
-  it.effect("has example programs only in languages that are tested", () =>
+  it.effect("has example programs only in languages that this test runs", () =>
     Effect.sync(() => {
       assert.sameMembers([...new Set(blocks.map(([, name = ""]) => name))], languages.map(({ name }) => name))
       const fences = [...page.matchAll(/^```(bash|ts|python|php)$/gm)]

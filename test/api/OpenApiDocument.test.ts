@@ -49,7 +49,7 @@ const responsesOf = (operation: any): ReadonlyArray<readonly [number, any]> =>
 const codesOf = (response: unknown): ReadonlyArray<string> =>
   [...JSON.stringify(response).matchAll(/schemas\/Error_([A-Z_]+)/g)].map(([, code = ""]) => code)
 
-describe("the document", () => {
+describe("the OpenAPI document", () => {
   it("has a description, servers and authentication", () => {
     assert.match(document.openapi, /^3\.1/)
     for (const word of ["Signing", "Idempotency", "Errors", "Lists", "Rates", "Money", "METHOD_NOT_ALLOWED"]) {
@@ -81,7 +81,7 @@ describe("the document", () => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("names authentication and headers of every operation", () => {
+  it("names the authentication and headers of every operation", () => {
     const wrong = failing(({ method, operation, path }) => {
       const audience = path.split("/")[3]
       const schemes = Object.keys(operation.security[0])
@@ -167,7 +167,7 @@ describe("the document", () => {
     }
   })
 
-  it("names the refusals that the specification names for an endpoint", () => {
+  it("lists the refusals that the specification names for an endpoint", () => {
     const named: { readonly [operation: string]: ReadonlyArray<string> } = {
       "GET /players": ["VALIDATION_FAILED"],
       "POST /players": ["VALIDATION_FAILED", "SELF_EXCLUDED_IDENTITY"],
@@ -224,13 +224,13 @@ describe("the document", () => {
   })
 })
 
-describe("an answer checked against the document", () => {
+describe("an answer that is checked against the OpenAPI document", () => {
   const headers = { "x-request-id": "1", "x-ratelimit-limit": "600", "x-ratelimit-remaining": "1" }
   const envelope = (code: string) => ({ headers, json: { error: { code, message: "", details: {} } }, code })
   const wallet = { player_id: 1, currency: "EUR", balance: 1, bonus_balance: 0 }
   const path = "/api/v1/player/wallet"
 
-  it("passes as documented, and for paths that are not documented", () => {
+  it("passes if it is as documented, or if its path is not documented", () => {
     const good = { status: 200, headers, json: { data: wallet }, code: undefined }
     assert.isUndefined(undocumented("GET", `${path}?a=b`, good))
     assert.isUndefined(undocumented("GET", path, { status: 401, ...envelope("INVALID_PLAYER_TOKEN") }))

@@ -4,7 +4,7 @@ import { clientAddress, isWithin, networks } from "../../src/auth/Addresses.ts"
 // Goal: an allowlist lets in exactly the addresses it names, however they are written, and a caller cannot choose its own
 // address. Method: tables of addresses.
 
-describe("networks", () => {
+describe("networks of an address list", () => {
   const list = networks([
     "198.51.100.7",
     "10.0.0.0/8",
@@ -15,7 +15,7 @@ describe("networks", () => {
     "300.1.1.1"
   ])
 
-  it("contain their addresses of both families", () => {
+  it("contain their own addresses, IPv4 and IPv6", () => {
     for (
       const address of [
         "198.51.100.7",
@@ -52,7 +52,7 @@ describe("the client's address", () => {
   const proxies = networks(["10.0.0.0/8", "fd00::/8"])
   const from = (peer: string | undefined, forwarded?: string) => clientAddress(peer, forwarded, proxies)
 
-  it("is the connection's without a trusted proxy", () => {
+  it("is the connection's own without a trusted proxy", () => {
     assert.strictEqual(from("203.0.113.1"), "203.0.113.1")
     assert.strictEqual(from("203.0.113.1", "6.6.6.6"), "203.0.113.1")
     assert.strictEqual(clientAddress("10.0.0.1", "6.6.6.6", []), "10.0.0.1")
@@ -73,7 +73,7 @@ describe("the client's address", () => {
     assert.isUndefined(from("10.0.0.1", ""))
   })
 
-  it("is searched among the last 32 forwarded addresses only", () => {
+  it("is looked for only among the last 32 forwarded addresses", () => {
     const behind = (count: number) => `203.0.113.1${",10.0.0.2".repeat(count)}`
     assert.strictEqual(from("10.0.0.1", behind(31)), "203.0.113.1")
     assert.isUndefined(from("10.0.0.1", behind(32)))

@@ -51,8 +51,8 @@ const makeTable = () => {
 /** Runs all ready fibers. */
 const settle = Effect.forEach(Array.from({ length: 30 }), () => Effect.yieldNow, { discard: true })
 
-describe("the directory of keys", () => {
-  it.effect("answers for existing and unknown keys without a query for each", () =>
+describe("the directory of API keys", () => {
+  it.effect("answers for existing and unknown keys without a database query for each", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -91,7 +91,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(table.versions, 3, "and one for all that came after it had begun")
     }))
 
-  it.effect("reads rows again only after another process's change", () =>
+  it.effect("reads rows again only after another process has changed them", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -129,7 +129,7 @@ describe("the directory of keys", () => {
       assert.deepStrictEqual([table.versions, table.reads], [versions + 1, reads])
     }))
 
-  it.effect("finds a key that was created after the running query had begun", () =>
+  it.effect("finds a key that was created after the running query began", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       const keys = yield* directory
@@ -148,7 +148,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(table.versions, 3)
     }))
 
-  it.effect("drops a key announced as changed at once, and no other key", () =>
+  it.effect("drops a key at once when its change is announced, and no other key", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1", "a")
@@ -169,7 +169,7 @@ describe("the directory of keys", () => {
       assert.deepStrictEqual(yield* Fiber.join(asking), ["1a", "3"])
     }))
 
-  it.effect("reads a key again that changes during its query", () =>
+  it.effect("reads a key again if it changes during its query", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -187,7 +187,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(yield* Fiber.join(asking), "3")
     }))
 
-  it.effect("serves known keys for ten seconds of a database outage, then refuses, and queries again after a pause", () =>
+  it.effect("serves known keys for ten seconds of a database outage, then refuses them, and queries again after a pause", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -210,7 +210,7 @@ describe("the directory of keys", () => {
       assert.strictEqual(yield* keys.get("one"), "1")
     }))
 
-  it.effect("serves the known key when its renewal takes longer than half a second", () =>
+  it.effect("serves the known key if its renewal takes longer than half a second", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")
@@ -229,7 +229,7 @@ describe("the directory of keys", () => {
       yield* Deferred.succeed(table.gate, undefined)
     }))
 
-  it.effect("does not serve a key for longer when the clock is set back", () =>
+  it.effect("does not serve an old key for longer when the clock is set back", () =>
     Effect.gen(function*() {
       const { directory, table } = makeTable()
       table.put("one", "1")

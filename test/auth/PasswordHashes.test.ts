@@ -23,7 +23,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
       assert.notStrictEqual(yield* passwords.hash("pässwört9"), text)
     }))
 
-  it.effect("accepts the password of a hash, and no other", () =>
+  it.effect("accepts only the password that a hash was made of", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       const text = yield* passwords.hash("pässwört9")
@@ -36,7 +36,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
     }))
 
   // Goal: a burst of registrations cannot take all memory. Method: ask for more than may wait, all at once.
-  it.effect("refuses when too many callers wait, and works again afterwards", () =>
+  it.effect("refuses callers when too many wait, and works again afterwards", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       const outcomes = yield* Effect.forEach(
@@ -49,7 +49,7 @@ layer(PasswordHashes.layer)("PasswordHashes", (it) => {
       assert.match(yield* passwords.hash("abcdefg1"), /^\$argon2id\$/)
     }))
 
-  it.effect("hashes an unset password differently each time", () =>
+  it.effect("makes a different random hash each time for accounts without a password", () =>
     Effect.gen(function*() {
       const passwords = yield* PasswordHashes
       assert.match(yield* passwords.random, /^\$sha256\$[A-Za-z0-9+/]{43}$/)

@@ -31,7 +31,7 @@ const live = PlayerTokens.layer.pipe(
 )
 
 layer(live)("PlayerTokens", (it) => {
-  it.effect("reads issued tokens", () =>
+  it.effect("accepts the tokens that it has issued", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       for (const key of ["k", "pk_live_abcdefghijklmnopqrstuvwx", "x".repeat(128)]) {
@@ -45,14 +45,14 @@ layer(live)("PlayerTokens", (it) => {
       assert.deepInclude(tokens.read(token), largest)
     }))
 
-  it.effect("issues no token for restricted players and other operators' players", () =>
+  it.effect("issues no token for a restricted player or another operator's player", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       assert.strictEqual((yield* Effect.flip(tokens.issue(3, "k", 8, 30))).code, "PLAYER_RESTRICTED")
       assert.strictEqual((yield* Effect.flip(tokens.issue(4, "k", 7, 30))).code, "NOT_FOUND")
     }))
 
-  it.effect("rejects changed tokens, other spellings and other services' tokens", () =>
+  it.effect("rejects changed tokens, other encodings of a token and tokens of other services", () =>
     Effect.gen(function*() {
       const tokens = yield* PlayerTokens
       const { token } = yield* tokens.issue(3, "pk_live_1", 7, 30)

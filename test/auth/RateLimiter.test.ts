@@ -12,7 +12,7 @@ const withLimiter = <A>(use: (limiter: ReturnType<typeof makeRateWindows>) => A)
   Effect.sync(() => use(makeRateWindows()))
 
 describe("RateLimiter", () => {
-  it.effect("allows as many requests per window as a plain count", () =>
+  it.effect("allows the same requests per window as a plain counter", () =>
     withLimiter((limiter) => {
       const limit = 3
       let keyId = 0
@@ -53,7 +53,7 @@ describe("RateLimiter", () => {
       assert.isTrue(limiter.take(1, 1, before + 60_000).isAllowed)
     }))
 
-  it.effect("counts keys separately, can check without counting, and follows a changed limit", () =>
+  it.effect("counts each key separately, can check without counting, and applies a changed limit", () =>
     withLimiter((limiter) => {
       assert.strictEqual(limiter.peek(1, 2, 0).remaining, 2)
       assert.strictEqual(limiter.take(1, 2, 0).remaining, 1)
@@ -65,7 +65,7 @@ describe("RateLimiter", () => {
       assert.strictEqual(limiter.peek(1, 1, 4).remaining, 0)
     }))
 
-  it.effect("keeps a bounded number of windows", () =>
+  it.effect("keeps a bounded number of counters", () =>
     withLimiter((limiter) => {
       for (let keyId = 0; keyId < 150_000; keyId++) limiter.take(keyId, 5, 0)
       // the oldest was dropped for lack of room, the newest was not
@@ -147,18 +147,18 @@ const makeNodes = Effect.gen(function*() {
 
 const many = (node: number, count = 30) => Array.from({ length: count }, () => node)
 
-describe("a key counted by the nodes of a cluster", () => {
+describe("an API key's requests counted in a cluster", () => {
   const keyId = 3
   const owner = 0
 
-  it.effect("gets its limit once when its owner node is frozen from the start", () =>
+  it.effect("are allowed up to one limit when the owner node is frozen from the start", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(owner)
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 30)
     }))
 
-  it.effect("continues from the count of a node that freezes within the window", () =>
+  it.effect("are counted on from the count of a node that freezes within the window", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(2, 20)), 20)
@@ -168,7 +168,7 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2), ...many(0)]), 0)
     }))
 
-  it.effect("continues from the former owner's count when the key moves to another node", () =>
+  it.effect("are counted on from the former owner's count when the key moves to another node", () =>
     Effect.gen(function*() {
       const { ask, network } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(1)), 30)
@@ -178,14 +178,14 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, many(2)), 30)
     }))
 
-  it.effect("is counted by the only node that is not frozen", () =>
+  it.effect("are counted by the only node that is not frozen", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(0).add(1)
       assert.strictEqual(yield* ask(keyId, 30, many(2, 50)), 30)
     }))
 
-  it.effect("waits once for a frozen node, also when that node owns the fallback counters and other keys", () =>
+  it.effect("wait only once for a frozen node, even if that node owns the fallback counters and other keys", () =>
     Effect.gen(function*() {
       const { frozen, network, timeOf } = yield* makeNodes
       network.ownerOf = (number) => number < 100 ? 0 : 1
@@ -200,7 +200,7 @@ describe("a key counted by the nodes of a cluster", () => {
       assert.strictEqual(yield* timeOf(97, 2), 0)
     }))
 
-  it.effect("waits for at most two frozen nodes, one at a time", () =>
+  it.effect("wait for at most two frozen nodes, one at a time", () =>
     Effect.gen(function*() {
       const { frozen, timeOf } = yield* makeNodes
       frozen.add(0).add(1).add(2)

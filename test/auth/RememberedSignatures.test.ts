@@ -6,7 +6,7 @@ const signature = fc.stringMatching(/^[0-9a-f]{64}$/)
 
 describe("RememberedSignatures", () => {
   // Goal: a signature that was never added is never refused. Method: random signatures in so few slots that most replace another.
-  it("refuses only signatures that were added, and always the latest", () => {
+  it("refuses only signatures that were added, and always the latest one", () => {
     fc.assert(fc.property(fc.array(signature, { minLength: 1, maxLength: 40 }), (given) => {
       const remembered = new RememberedSignatures(8)
       const added = new Set<string>()
@@ -19,7 +19,7 @@ describe("RememberedSignatures", () => {
     }))
   })
 
-  it("accepts a signature again after its time in memory", () => {
+  it("accepts a signature again once its time in memory is over", () => {
     const remembered = new RememberedSignatures()
     const one = "7".repeat(64)
     assert.isTrue(remembered.add(one, 1000, 0))

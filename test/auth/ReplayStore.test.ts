@@ -39,7 +39,7 @@ const rows = Effect.gen(function*() {
 })
 
 layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it) => {
-  it.effect("accepts a signature once in a process", () =>
+  it.effect("accepts a signature once within a process", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* accept(store, signatureOf("a")), "accepted")
@@ -48,13 +48,13 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("refuses after a restart a signature accepted before", () =>
+  it.effect("refuses a signature that was accepted before a restart", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "accepted")
       assert.strictEqual(yield* inProcess((store) => accept(store, signatureOf("before"))), "this")
     }))
 
-  it.effect("refuses a signature that is no longer in memory", () =>
+  it.effect("refuses a used signature that is no longer in memory", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* accept(store, signatureOf("early")), "accepted")
@@ -69,7 +69,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("names the process that accepted a signature, and reports an unknown outcome if that process has ended", () =>
+  it.effect("tells which process accepted a signature, and reports an unknown outcome if that process has ended", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         const sql = yield* ServingClient
@@ -102,7 +102,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("lets one of several processes accept a signature", () =>
+  it.effect("lets only one of several processes accept a signature", () =>
     inProcess((one) =>
       inProcess((two) =>
         Effect.gen(function*() {
@@ -161,7 +161,7 @@ layer(TestDatabase.layer.pipe(Layer.provideMerge(layerNoon)))("ReplayStore", (it
       })
     ))
 
-  it.effect("keeps a signature while its timestamp is acceptable, and removes it afterwards", () =>
+  it.effect("keeps a signature as long as its timestamp is acceptable, and then removes it", () =>
     inProcess((store) =>
       Effect.gen(function*() {
         assert.strictEqual(yield* accept(store, signatureOf("old")), "accepted")

@@ -8,7 +8,7 @@ const page = Fs.readFileSync(Path.join(import.meta.dirname, "..", "..", "docs", 
 const rounded = (perSecond: number): string => (Math.round(perSecond / 100) * 100).toLocaleString("en-US")
 
 describe("the capacity model", () => {
-  it("computes every row of the table in docs/scaling.md", () => {
+  it("yields every row of the table in docs/scaling.md", () => {
     const rows = [1, 3, 10, 50].flatMap((nodes) =>
       (nodes === 1 ? ["owner"] as const : ["any", "owner"] as const).map((routing) => {
         const capacity = capacityOf(nodes, routing)

@@ -24,7 +24,7 @@ const printed = (args: ReadonlyArray<string>) => {
 
 describe("the service under measurement", () => {
   // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js.
-  it("gets the Node.js flags of npm start, as do cluster nodes and supervised services", () => {
+  it("has the Node.js flags of npm start, as cluster nodes and supervised services have", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
     expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([
@@ -61,7 +61,7 @@ describe("the commands of the bench suite", () => {
     }))
 
   // Goal: a wrong value starts nothing. Method: words and numbers out of range.
-  it.effect("refuse unknown arguments", () =>
+  it.effect("refuse invalid arguments", () =>
     Effect.gen(function*() {
       for (
         const args of [

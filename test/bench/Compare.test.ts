@@ -38,7 +38,7 @@ describe("the comparison of two results", () => {
 
   // Goal: a verdict is given only when the figures support it, in the direction that is good for the figure. Method: clear, unclear,
   // tiny and weakly supported differences.
-  it("classifies differences beyond the noise", () => {
+  it("calls a difference better or worse only beyond the noise", () => {
     const base = resultOf([100, 101, 102, 103, 104], [10, 10.1, 10.2, 10.3, 10.4])
     expect(wordsOf(base, resultOf([120, 121, 122, 123, 124], [20, 21, 22, 23, 24]))).toEqual([
       ["bets/s", "better"],
@@ -57,13 +57,13 @@ describe("the comparison of two results", () => {
     ])
   })
 
-  it("reports the ratio of the medians and the widest ratio of single results", () => {
+  it("reports the ratio of the medians, and the lowest and highest ratio of single results", () => {
     const [bets] = compareResults(resultOf([100, 110, 120, 130, 140]), resultOf([200, 220, 240, 260, 300]))
     expect([bets?.ratio, bets?.lowest, bets?.highest]).toEqual([2, 200 / 140, 3])
   })
 
   // Goal: runs that cannot be compared say so. Method: another scenario, machine, option, and a disturbed run.
-  it("lists reasons against a comparison", () => {
+  it("lists reasons why two results are not comparable", () => {
     const base = resultOf([100])
     expect(reservations(base, base)).toEqual([])
     const [row] = base.measurements

@@ -16,7 +16,7 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
   (it) => {
     // Goal: generated data could have been written by the service. Method: generate little of it; `ledger verify`
     // finds no violation, the tables' structure is complete, and every kind of entry exists.
-    it.effect("keeps every law of the ledger", () =>
+    it.effect("has a ledger without violations", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { url } = yield* TestDatabase

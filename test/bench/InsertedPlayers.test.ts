@@ -7,8 +7,8 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 // Goal: a bench registers any number of players within the statement timeout, on a busy machine too. Method: a trigger refuses
 // statements that insert many players.
 
-layer(TestDatabase.layer, { excludeTestServices: true })("players of a bench", (it) => {
-  it.effect("are inserted by statements of a bounded size, each once", () =>
+layer(TestDatabase.layer, { excludeTestServices: true })("players inserted for a benchmark", (it) => {
+  it.effect("are each inserted once, by SQL statements of a bounded size", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE FUNCTION test_bound() RETURNS trigger LANGUAGE plpgsql AS $$

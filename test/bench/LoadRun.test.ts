@@ -148,7 +148,7 @@ describe("LoadRun", () => {
 
   // Goal: all breakdowns add up to the totals. Method: a server that answers at once, an open loop of two phases with
   // different rates; requests by phase, over time and by operation against one another and against what was due.
-  it("has the same totals by phase, over time and by operation", async () => {
+  it("has equal totals by phase, over time and by operation", async () => {
     const phases = [{ seconds: 0.4, perSecond: 100 }, { seconds: 0.4, perSecond: 300 }]
     const result = await withServer(
       (_bet, _response, processed) => processed(),
@@ -166,7 +166,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: bets past the callers' patience are counted as given up and not sent. Method: one connection to a server that answers nothing in time.
-  it("gives up bets that are due for longer than callers wait", async () => {
+  it("gives up bets that have been due for longer than callers wait", async () => {
     let bets = 0
     const result = await withServer(
       (_bet, _response, processed) => {
@@ -192,7 +192,7 @@ describe("LoadRun", () => {
   })
 
   // Goal: a missing target is an error, not a result of zero. Method: a port that was just closed.
-  it("fails without a listener", async () => {
+  it("fails when nothing listens at the address", async () => {
     const port = await withServer(() => {}, (port) => Promise.resolve(port))
     await expect(new LoadRun(job({ port, connections: 1, timeoutMs: 400 }), hooks).result).rejects.toThrow()
   })

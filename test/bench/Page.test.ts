@@ -32,7 +32,7 @@ const result: Result = {
 
 describe("a benchmark result", () => {
   // Goal: the curve shows the tail and no unobserved percentile. Method: a thousand values, one of each millisecond.
-  it("has a percentile curve up to the percentile that its number of values supports", () => {
+  it("has a percentile curve that ends at the highest percentile supported by its number of values", () => {
     const curve = curveOf(histogram)
     expect(curve[0]?.[0]).toBe(0)
     expect(curve.at(-1)?.[0]).toBeCloseTo(0.999, 6)

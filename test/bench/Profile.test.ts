@@ -6,7 +6,7 @@ const frame = (functionName: string, url: string, lineNumber = 9) => ({ function
 describe("the summary of a profile", () => {
   // Goal: self time is attributed correctly, and idle time is excluded. Method: a profile written by hand; a delta belongs to the sample
   // before it.
-  it("adds up self time by function, file and room", () => {
+  it("adds up self time by function, file and module", () => {
     const summary = summarizeProfile({
       nodes: [
         { id: 1, callFrame: frame("(root)", "") },

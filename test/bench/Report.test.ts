@@ -33,7 +33,7 @@ const emptyResult: RoundResult = {
 
 describe("the report of the bench suite", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
-  it("finds balances that the acknowledged bets do not explain", () => {
+  it("reports balances that the acknowledged bets do not explain", () => {
     const check = (balance: number, least: number, most = 0) =>
       findMismatches([1000], [balance], { moved: [-300], leastUnknown: [least], mostUnknown: [most] }).length
     expect(check(700, 0)).toBe(0)
@@ -47,7 +47,7 @@ describe("the report of the bench suite", () => {
   })
 
   // Goal: the sums of several rounds are compared with the balances. Method: two rounds, the second of fewer players.
-  it("adds up rounds of different numbers of players", () => {
+  it("combines measurement rounds with different numbers of players", () => {
     const books = new Books(3)
     books.add({ moved: [-10, -20, -30], leastUnknown: [-10, 0, 0], mostUnknown: [0, 0, 5] })
     books.add({ moved: [-1], leastUnknown: [-2], mostUnknown: [3] })
@@ -81,7 +81,7 @@ describe("the report of the bench suite", () => {
     expect(parseCommitCounts("http_requests_total 5\n")).toBeUndefined()
   })
 
-  it("computes what requests waited for between two Prometheus scrapes", () => {
+  it("computes from two Prometheus scrapes what requests waited for", () => {
     const text = (one: number, two: number, all: number) =>
       [
         "# TYPE pitboss_journal_wait_seconds histogram",
@@ -103,7 +103,7 @@ describe("the report of the bench suite", () => {
     expect(after?.waits.get("mark-compact")).toEqual([[0.01, 1]])
   })
 
-  it("finds the innermost mount of a folder", () => {
+  it("finds the innermost mount that contains a folder", () => {
     const mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /data tmpfs rw 0 0\ntmpfs /data/a xfs rw 0 0\n"
     expect(filesystemOf(mounts, "/data/ab")).toBe("tmpfs")
     expect(filesystemOf(mounts, "/data/a/b")).toBe("xfs")
@@ -112,7 +112,7 @@ describe("the report of the bench suite", () => {
 
   // Goal: a slow spell of the machine that met both targets of a round leaves the ratio alone. Method: two rounds, the
   // second at half speed for both; the ratio of medians taken over differently disturbed rounds would differ.
-  it("compares targets within each round", () => {
+  it("compares targets within each measurement round", () => {
     const result = (perSecond: number): RoundResult => ({
       ...emptyResult,
       perSecond,
@@ -134,7 +134,7 @@ describe("the report of the bench suite", () => {
 
   // Goal: a change is judged by the processor time of service and PostgreSQL, pair by pair. Method: rounds whose machine became ever slower, so that
   // ratios of the medians would say nothing, in one group that only this checkout served and two with known ratios.
-  it("compares the processor time of two checkouts within each round", () => {
+  it("compares the processor time of two checkouts within each measurement round", () => {
     const pairOf = (group: string, [service, postgres]: readonly [number, number]) =>
       [1, 2, 3, 4, 5].flatMap((round) => {
         const before = { ...emptyResult, serviceMicros: 60 * round, postgresMicros: 40 * round }

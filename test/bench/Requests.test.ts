@@ -60,7 +60,7 @@ describe("benchmark requests", () => {
   })
 
   // Goal: baseline and ceiling pay for a real check. Method: an authentic call passes, each forgery is named.
-  it("pass the server's signature check, and only unchanged", () => {
+  it("pass the server's signature check only if unchanged", () => {
     const calls = new ProviderCalls([["key", "secret"]])
     const { body, headers, method, uri } = parse(new Requests(job()).bet(0, now()).bytes)
     const check = (changes: Record<string, string>, sent = body) =>
@@ -75,7 +75,7 @@ describe("benchmark requests", () => {
   })
 
   // Goal: characters are sent as bytes, so anything else must not get in. Method: a token outside ASCII.
-  it("refuse text whose length in bytes differs", () => {
+  it("refuse text outside ASCII, as its length in bytes differs", () => {
     expect(() => new Requests(job({ players: [{ id: 1, sessionToken: "töken" }] }))).toThrow("not ASCII")
   })
 
@@ -152,7 +152,7 @@ describe("benchmark requests", () => {
 
   // Goal: calls of operators are the contract's, signed with their nonce, and those of players carry their token. Method: one of each;
   // sign again with nothing but node:crypto, and decode every body.
-  it("include the calls of operators and of players", () => {
+  it("include operator and player calls", () => {
     const calls = new OperatorCalls(job())
     const seen = operatorOperations.map((operation) => {
       const request = calls.next(operation, 1, "77")
@@ -180,7 +180,7 @@ describe("benchmark requests", () => {
 describe("mixed traffic", () => {
   // Goal: the stated shares are sent, and late wins and retries refer to bets older than the number of bets kept in
   // memory. Method: a long walk in which everything is processed, the operations counted, each late one compared with those before.
-  it("keeps the shares of its operations, and refers to bets that are no longer in memory", () => {
+  it("keeps the shares of its operations, and has late wins and retries of bets that are no longer in memory", () => {
     const players = Array.from({ length: 300 }, (_, index) => ({
       id: index + 1,
       sessionToken: `token-${index}`,
@@ -228,7 +228,7 @@ describe("mixed traffic", () => {
   })
 })
 
-describe("the traffic of a session", () => {
+describe("session traffic", () => {
   /** Requests of one connection, when each answer is as `isProcessed` says. */
   const walk = (length: number, isProcessed: (request: Request) => boolean) => {
     const traffic = makeTraffic(job({ kind: "session" }))
@@ -241,7 +241,7 @@ describe("the traffic of a session", () => {
 
   // Goal: a win or a rollback follows a bet of the same player that was processed, and a visit begins and ends as it should.
   // Method: a long walk; every request is compared with the previous one.
-  it("includes the follow-up calls of processed bets, each visit from authenticate to balance", () => {
+  it("includes the follow-up calls of processed bets, and starts each visit with authenticate and ends it with balance", () => {
     const requests = walk(2000, () => true)
     const counts: Record<string, number> = {}
     for (const [index, request] of requests.entries()) {

@@ -79,7 +79,7 @@ const lines: FastCheck.Arbitrary<AuditLine> = FastCheck.record({
 })
 
 describe("canonical lines", () => {
-  it("are JSON, and differ for rows that differ", () => {
+  it("are JSON, and differ for different rows", () => {
     FastCheck.assert(FastCheck.property(entries, entries, (one, other) => {
       assert.isArray(JSON.parse(entryLine(one)))
       const { currency: _, ...fields } = one
@@ -94,7 +94,7 @@ describe("canonical lines", () => {
     }))
   })
 
-  it("keep every key, also keys with escaped characters", () => {
+  it("keep every key, including keys with escaped characters", () => {
     for (const key of ["\\", "\"", "\n", "\u001f"]) {
       assert.strictEqual(jsonbText({ only: 1, [key]: 2 }), `{${JSON.stringify(key)}: 2, "only": 1}`)
     }
@@ -114,7 +114,7 @@ describe("canonical lines", () => {
 
 // Goal: the bytes that a commit hashes equal PostgreSQL's form of the stored row, for any text, number and JSON.
 layer(layerTestService(), { excludeTestServices: true })("canonical lines of stored rows", (it) => {
-  it.effect("equal the lines computed when the rows were written", () =>
+  it.effect("equal the lines that were computed when the rows were written", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const chain = yield* Chain

@@ -24,7 +24,7 @@ const byHand = () => {
 const crowd = (count: number) => Array.from({ length: count }, () => new Net.Socket())
 
 describe("admission of new connections", () => {
-  it("admits per turn as many connections as requests came on open ones, eight at least, in order", () => {
+  it("admits per event-loop turn as many connections as requests came on open ones, at least eight, in order", () => {
     const { admission, admitted, endTurn } = byHand()
     const sockets = crowd(100)
     const open = new Net.Socket()
@@ -53,7 +53,7 @@ describe("admission of new connections", () => {
     assert.lengthOf(admitted, 80)
   })
 
-  it("ignores requests of turns without waiting connections, and stops when none waits", () => {
+  it("ignores requests that came while no connection waited, and stops when none waits", () => {
     const { admission, admitted, endTurn, isDue } = byHand()
     const open = new Net.Socket()
     for (let count = 0; count < 1000; count++) admission.noteRequest(open)
@@ -65,7 +65,7 @@ describe("admission of new connections", () => {
     assert.lengthOf(admitted, 9)
   })
 
-  it("skips connections that closed while they waited, and admits all at shutdown", () => {
+  it("skips connections that closed while they waited, and admits all others at shutdown", () => {
     const { admission, admitted } = byHand()
     const sockets = crowd(50)
     for (const socket of sockets) admission.offer(socket)

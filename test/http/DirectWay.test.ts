@@ -74,7 +74,7 @@ const bytesOf = ({ headers, method, path, raw = "" }: Asked): string =>
   ].join("\r\n")
 
 layer(layerEdgeServer())("the fast path around the router", (it) => {
-  it.effect("answers as the router does, one request after the other on a keep-alive connection", () =>
+  it.effect("gives the same answers as the router, one request after another on a keep-alive connection", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("ways")
@@ -170,7 +170,7 @@ layer(layerEdgeServer())("the fast path around the router", (it) => {
       assert.deepStrictEqual(statuses, [201, 201, 201, 422, 503, 500, 201])
     }))
 
-  it.effect("refuses a signature accepted by another process, and counts the request once for the rate limit", () =>
+  it.effect("refuses a signature that another process has accepted, and counts the request once for the rate limit", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const sql = yield* SqlClient.SqlClient

@@ -43,7 +43,7 @@ const sendTwo = (port: number, path: string, headers: { readonly [name: string]:
 const isRefused = (port: number) =>
   Effect.map(Effect.exit(send(port, "/health/live")), (exit) => exit._tag === "Failure")
 
-it.effect("a closing server finishes requests in flight and accepts none", () =>
+it.effect("a closing server finishes requests in flight and accepts no new ones", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
@@ -78,7 +78,7 @@ it.effect("a closing server finishes requests in flight and accepts none", () =>
     }).pipe(Effect.provideContext(context))
   }))
 
-it.effect("a write whose signature is still being stored at the end of the drain time is completed before services close", () =>
+it.effect("a write that waits for its signature to be stored at the end of the drain time is completed before services close", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)
@@ -113,7 +113,7 @@ it.effect("a write whose signature is still being stored at the end of the drain
     }).pipe(Effect.provideContext(context))
   }))
 
-it.effect("requests beyond the drain time are interrupted", () =>
+it.effect("requests that exceed the drain time are interrupted", () =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerEdgeServer(), scope)

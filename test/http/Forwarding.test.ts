@@ -45,8 +45,8 @@ const lose = (
     return [isRepeatable, isRefusal(error) ? error.details["retry"] : undefined]
   }).pipe(Effect.provide(Layer.fresh(RequestIds.layer)))
 
-describe("a request that was lost with its node", () => {
-  it.effect("is to be repeated only where an idempotency key, an id or a reference prevents a second execution", () =>
+describe("a forwarded request that was lost with its node", () => {
+  it.effect("may be repeated only if an idempotency key, an id or a reference prevents a second execution", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* lose({}), [false, "never"])
       assert.deepStrictEqual(yield* lose({ "idempotency-key": "k" }), [true, "same_request"])

@@ -62,7 +62,7 @@ const ready = Effect.gen(function*() {
 })
 
 layer(Live)("/health/ready", (it) => {
-  it.effect("a commit that hangs makes it unready until it ends", () =>
+  it.effect("is unready while a commit hangs", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* ready, 200)
       const gate = makeGate()
@@ -107,7 +107,7 @@ layer(Live)("/health/ready", (it) => {
       }))
   }
 
-  it.effect("failures are forgotten after ten idle seconds", () =>
+  it.effect("is ready again after ten seconds without commits", () =>
     Effect.gen(function*() {
       for (const _ of [1, 2, 3]) {
         behaviours.push(unavailable)
@@ -126,7 +126,7 @@ layer(Live)("/health/ready", (it) => {
       assert.strictEqual(yield* write, "done")
     }))
 
-  it.effect("measures failures by the monotonic clock", () =>
+  it.effect("measures the duration of failures by the monotonic clock", () =>
     Effect.gen(function*() {
       const hour = 3_600_000
       const now = yield* Clock.currentTimeMillis

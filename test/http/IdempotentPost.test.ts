@@ -25,7 +25,7 @@ const newKey = Effect.flatMap(
 const isReplay = (reply: Reply) => reply.headers["idempotent-replayed"] === "true"
 
 layer(layerEdgeServer())("idempotency keys", (it) => {
-  it.effect("a key belongs to the operator, whichever of its API keys signs", () =>
+  it.effect("belong to the operator, whichever of its API keys signs", () =>
     Effect.gen(function*() {
       const signer = yield* newKey
       const second = yield* addApiKey(signer.operator.id)
@@ -37,14 +37,14 @@ layer(layerEdgeServer())("idempotency keys", (it) => {
       assert.isFalse(isReplay(yield* post(stranger, "k", path, { body: order })))
     }))
 
-  it.effect("the handler receives the idempotency key", () =>
+  it.effect("are passed to the handler", () =>
     Effect.gen(function*() {
       const signer = yield* newKey
       assert.include((yield* post(signer, "my key", "/api/v1/operator/act/now")).text, "\"body\":\"my key\"")
       assert.include((yield* post(signer, "", "/api/v1/operator/act/now")).text, "\"body\":null")
     }))
 
-  it.effect("a caller that was interrupted gets the answer by retrying", () =>
+  it.effect("give an interrupted caller the answer when it retries", () =>
     Effect.gen(function*() {
       const probe = yield* Probe
       const signer = yield* newKey

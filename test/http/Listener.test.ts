@@ -51,7 +51,7 @@ it.live("a port that another service uses is refused", () =>
 
 // Goal: a request that came by a node's own port is answered before the node stops, as one by the shared port is. Method: a route that waits for the
 // test, asked for while the server closes.
-it.live("a closing server answers requests in flight on its own port", () =>
+it.live("a closing server answers requests in flight on the node's own port", () =>
   Effect.scoped(Effect.gen(function*() {
     const [port, ownPort] = [yield* freePort, yield* freePort]
     const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -73,7 +73,7 @@ it.live("a closing server answers requests in flight on its own port", () =>
 
 // Goal: the limit of connections holds for all sockets of a port together. Method: connections that stay, then one more, and one after another
 // has gone.
-it.live("connections beyond the limit are closed", () =>
+it.live("connections beyond the maximum number are closed", () =>
   Effect.scoped(Effect.gen(function*() {
     const port = yield* freePort
     yield* Layer.build(
@@ -89,7 +89,7 @@ it.live("connections beyond the limit are closed", () =>
   })))
 
 // Goal: what the router takes apart is bounded, whoever calls. Method: paths at the bound and just beyond, on the listener with one route.
-it.live("a path longer than any route is not found", () =>
+it.live("a path that is longer than any route is answered NOT_FOUND", () =>
   Effect.scoped(Effect.gen(function*() {
     const port = yield* freePort
     const routes = HttpRouter.add("GET", "/*", HttpServerResponse.text("here"))

@@ -34,7 +34,7 @@ const get = (url: string) => {
   )
 }
 
-it.effect("next links lead to the end of a list, by cursor after the last numbered page", () =>
+it.effect("following next links reaches the end of a list, by cursor after the last numbered page", () =>
   Effect.gen(function*() {
     const seen: Array<number> = []
     const followed: Array<string> = []
@@ -56,7 +56,7 @@ it.effect("next links lead to the end of a list, by cursor after the last number
     ])
   }))
 
-it.effect("no page after the maximum page number is linked, nor answered without a cursor", () =>
+it.effect("a page after the maximum page number is never linked, and answered only with a cursor", () =>
   Effect.gen(function*() {
     assert.propertyVal((yield* get("/list")).links, "last", "/list?page=2")
     const refused = yield* Effect.flip(get("/list?page=3"))

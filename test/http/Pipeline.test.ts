@@ -37,7 +37,7 @@ const assertRefused = (reply: Reply, status: number, code: string) => {
 }
 
 layer(Live)("operator requests", (it) => {
-  it.effect("a timestamp that is no whole number of seconds is refused", () =>
+  it.effect("a timestamp that is not a whole number of seconds is refused", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const now = yield* unixSeconds
@@ -65,7 +65,7 @@ layer(Live)("operator requests", (it) => {
       assertRefused(yield* call(key, "/api/v1/operator/open"), 403, "IP_NOT_ALLOWED")
     }))
 
-  it.effect("requests over the rate write nothing to the database", () =>
+  it.effect("requests over the rate limit write nothing to the database", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const key = yield* newKey({ rateLimit: 1 })
@@ -76,7 +76,7 @@ layer(Live)("operator requests", (it) => {
       assert.strictEqual(yield* signatures, before)
     }))
 
-  it.effect("every wrong field is named at once, with its dotted path and a readable message", () =>
+  it.effect("every invalid field is reported at once, with its dotted path and a readable message", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const reply = yield* call(key, "/api/v1/operator/orders", {
@@ -109,7 +109,7 @@ layer(Live)("operator requests", (it) => {
       assert.strictEqual((yield* call(key, "/api/v1/operator/orders", { body: { ...order, extra: [] } })).status, 201)
     }))
 
-  it.effect("query fields are checked the same way", () =>
+  it.effect("query parameters are checked in the same way as bodies", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const reply = yield* call(key, "/api/v1/operator/list?page=0&per_page=101")
@@ -161,7 +161,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("a body over 256 KiB is refused, by declared length or while reading", () =>
+  it.effect("a body over 256 KiB is refused, by its declared length or while it is read", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const fits = JSON.stringify({ ...order, pad: "" })
@@ -176,7 +176,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("a defect is a SERVER_ERROR without internals", () =>
+  it.effect("a defect is answered SERVER_ERROR without internal details", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       for (
@@ -194,7 +194,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("HEAD is answered like GET without a body, and its signature says HEAD", () =>
+  it.effect("HEAD is signed as HEAD, and answered like GET without a body", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const reply = yield* call(key, "/api/v1/operator/open", { method: "HEAD" })
@@ -205,7 +205,7 @@ layer(Live)("operator requests", (it) => {
       assert.strictEqual(wrong.headers["allow"], "POST")
     }))
 
-  it.effect("a POST continues when its caller disconnects, a GET stops", () =>
+  it.effect("a POST or PUT continues when its caller disconnects, and a GET is interrupted", () =>
     Effect.gen(function*() {
       const key = yield* newKey()
       const probe = yield* Probe
@@ -241,7 +241,7 @@ layer(Live)("provider requests", (it) => {
     assert.strictEqual(reply.details["retry"], retry, reply.text)
   }
 
-  it.effect("may be repeated, and are not counted for a rate limit", () =>
+  it.effect("may be repeated with the same signature, and have no rate limit", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       for (let times = 0; times < 3; times++) {
@@ -251,7 +251,7 @@ layer(Live)("provider requests", (it) => {
       }
     }))
 
-  it.effect("pass the same checks; each refusal carries its retry advice", () =>
+  it.effect("go through the same checks as operator requests, and each refusal contains retry advice", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"), ["203.0.113.9"])
       const port = yield* portOf
@@ -291,7 +291,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual((yield* call(provider, bet, { body: order, headers })).status, 200)
     }))
 
-  it.effect("with unknown outcome say that a bet is to be rolled back and other messages repeated", () =>
+  it.effect("with an unknown outcome are answered with the advice to roll back a bet, and to repeat any other message", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       const place = (id: string) => call(provider, bet, { body: providerBet(id) })
@@ -305,7 +305,7 @@ layer(Live)("provider requests", (it) => {
       assertTold(yield* place("limit"), 422, "LIMIT_EXCEEDED", "never")
     }))
 
-  it.effect("to unknown paths and methods are refused in the same error form", () =>
+  it.effect("to unknown paths and methods are refused in the same error format", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       for (const path of ["/api/v1/provider/nothing", `${base}/nothing`, `${base}/bet/more`, `${base}//bet`, base]) {
@@ -318,7 +318,7 @@ layer(Live)("provider requests", (it) => {
       assert.strictEqual(status.headers["allow"], "GET, HEAD")
     }))
 
-  it.effect("may come in any form that HTTP allows", () =>
+  it.effect("may come in any form that HTTP allows: chunked, expecting 100 Continue, percent-encoded path", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       for (const path of [`${bet}?id=1`, `${bet}/`, `${base}/b%65t`]) {

@@ -283,7 +283,7 @@ const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
 })
 
 layer(layerLane(calls))("a malformed call of a provider", (it) => {
-  it.effect.each([...answerForms, ownForm])("is answered in the error form of $name", (form) =>
+  it.effect.each([...answerForms, ownForm])("is answered in the error format of $name", (form) =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -314,7 +314,7 @@ layer(layerLane(calls))("a malformed call of a provider", (it) => {
     }))
 
   it.effect.each(answerForms)(
-    "is answered in the error form of $name before its body is read",
+    "is answered in the error format of $name even if it is refused before its body is read",
     (form) =>
       Effect.gen(function*() {
         const port = yield* portOfRested
@@ -340,7 +340,7 @@ layer(layerLane(calls))("a malformed call of a provider", (it) => {
   )
 
   it.effect.each(answerForms)(
-    "is 404 in Pitboss's error form where $name has no such method",
+    "is answered 404 in Pitboss's error format where $name has no such path or method",
     (form) =>
       Effect.gen(function*() {
         const port = yield* portOfRested
@@ -357,7 +357,7 @@ layer(layerLane(calls))("a malformed call of a provider", (it) => {
       })
   )
 
-  it.effect("is answered in Pitboss's error form before its body is read", () =>
+  it.effect("is answered in Pitboss's error format if it is refused before its body is read", () =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

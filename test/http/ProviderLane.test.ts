@@ -184,7 +184,7 @@ const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent =
 const codeOf = (text: string): unknown => JSON.parse(text).error.code
 
 layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
-  it.effect("a call is answered in the protocol's form, by a callback or an effect", () =>
+  it.effect("answers a call in the protocol's format, by a callback or an effect", () =>
     Effect.gen(function*() {
       for (const method of ["start", "run"]) {
         const answer = yield* send(`toy/${method}?pr_1`, { body: "12345" })
@@ -192,12 +192,12 @@ layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
       }
     }))
 
-  it.effect("a refusal is answered in the protocol's form", () =>
+  it.effect("answers a refusal in the protocol's format", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* send("toy/refuse"), { status: 200, type: "text/toy", text: "LIMIT_EXCEEDED" })
     }))
 
-  it.effect("a defect reaches the protocol as SERVER_ERROR, wherever it happens", () =>
+  it.effect("passes a defect to the protocol as SERVER_ERROR, wherever it happens", () =>
     Effect.gen(function*() {
       for (
         const [method, text] of [
@@ -212,7 +212,7 @@ layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
       }
     }))
 
-  it.effect("an unknown provider, an unknown call and another method are 404 in Pitboss's error form", () =>
+  it.effect("answers 404 in Pitboss's error format to an unknown provider, an unknown call and another method", () =>
     Effect.gen(function*() {
       for (
         const [path, method] of [["nobody/run", "POST"], ["toy", "POST"], ["toy/run", "GET"], ["", "POST"], [
@@ -225,25 +225,25 @@ layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
       }
     }))
 
-  it.effect("a failed query of the provider is answered in the protocol's form, and 503 where that is unknown", () =>
+  it.effect("answers a failed look-up of the provider in the protocol's format, or with 503 if the protocol is unknown", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* send("unread/run")).text, "unread: TRY_AGAIN")
       const answer = yield* send("new-and-unread/run")
       assert.deepStrictEqual([answer.status, codeOf(answer.text)], [503, "TRY_AGAIN"])
     }))
 
-  it.effect("a caller outside the provider's addresses is refused before its body is read", () =>
+  it.effect("refuses a caller outside the provider's addresses before it reads the body", () =>
     Effect.gen(function*() {
       assert.strictEqual((yield* send("walled/run", { body: "nonsense" })).text, "unread: IP_NOT_ALLOWED")
     }))
 
-  it.effect("a body without Content-Length is read to its end", () =>
+  it.effect("reads a body without Content-Length to its end", () =>
     Effect.gen(function*() {
       const parts = ["a".repeat(6000), "b".repeat(6000), "c"]
       assert.strictEqual((yield* send("toy/start?p", { body: parts })).text, "p 12001")
     }))
 
-  it.effect("a body above 256 KiB is refused, with or without Content-Length", () =>
+  it.effect("refuses a body above 256 KiB, with or without Content-Length", () =>
     Effect.gen(function*() {
       const large = "a".repeat(256 * 1024 + 1)
       for (const body of [large, [large.slice(1), "bc"]]) {
@@ -251,7 +251,7 @@ layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
       }
     }))
 
-  it.effect("every signed call is logged with its reason, and no other call", () =>
+  it.effect("logs every call with a valid signature, with its method or fault, and no other call", () =>
     Effect.gen(function*() {
       notes.length = 0
       yield* send("toy/start?p")
@@ -279,7 +279,7 @@ layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
     ["a body that turns out too large", "toy/start", 200, { body: [large.slice(1), "bc"] }]
   ]
   it.effect.each(unsigned)(
-    "a caller answered without a valid signature is counted in the limit of anonymous requests: %s",
+    "counts a call without a valid signature towards the limit of anonymous requests: %s",
     ([, path, status, sent]) =>
       Effect.gen(function*() {
         const { take } = yield* AnonymousLimits

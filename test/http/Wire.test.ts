@@ -53,7 +53,7 @@ layer(layerEdgeServer())("HTTP requests as raw bytes", (it) => {
       assertEnvelope(yield* sendBytes(port, closing(expecting)), 401)
     }))
 
-  it.effect("with Expect: 100-continue and too long a body are refused without 100 Continue", () =>
+  it.effect("with Expect: 100-continue and a body that is too long are refused without 100 Continue", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("expecting")
@@ -86,7 +86,7 @@ layer(layerEdgeServer())("HTTP requests as raw bytes", (it) => {
       assert.deepStrictEqual([...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1]), ["200", "404", "200"])
     }))
 
-  it.effect("whose body is cut off leave the service ready", () =>
+  it.effect("with an incomplete body leave the service ready", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("half")
@@ -163,7 +163,7 @@ const headers = fc.record({
 }, { requiredKeys: [] })
 
 layer(layerEdgeServer())("random HTTP requests", (it) => {
-  it.effect("are never answered with 500, and always with an id", () =>
+  it.effect("are never answered with 500, and always with a request id", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("fuzz")

@@ -41,7 +41,7 @@ const wrong = fc.tuple(fc.integer({ min: 31_000, max: 400 * dayMs }), fc.boolean
 )
 
 describe("the time agreed from two clocks", () => {
-  it("stays right while one clock is set wrong and back, and counts as agreed while both are right", () => {
+  it("stays right while one clock is set wrong and back, and is agreed only while both are right", () => {
     fc.assert(fc.property(
       fc.constantFrom("process", "database"),
       fc.array(fc.record({ off: fc.oneof(fc.constant(0), wrong), readings: fc.integer({ min: 1, max: 400 }) }), {
@@ -63,7 +63,7 @@ describe("the time agreed from two clocks", () => {
     ))
   })
 
-  it("begins with the right clock when the database holds a time of the last minute", () => {
+  it("begins with the right one of two clocks when the database's last time is at most a minute old", () => {
     fc.assert(fc.property(fc.constantFrom("process", "database"), wrong, fc.nat(60_000), (which, off, knownAgo) => {
       fc.pre(Math.abs(off) > 2 * 60_000)
       const read = readingOf(0, which === "process" ? off : 0, which === "database" ? off : 0)
@@ -73,7 +73,7 @@ describe("the time agreed from two clocks", () => {
     }))
   })
 
-  it("follows two clocks set wrong together only after five minutes, and not if they are set back before", () => {
+  it("follows two clocks that are set wrong together only after five minutes, and never if they are set back before that", () => {
     let time = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
     const away = 3 * dayMs
     let after = 0
@@ -119,14 +119,14 @@ describe("the time agreed from two clocks", () => {
     assert.isAtMost(time.settledFromMs, read.monotonicMs)
   })
 
-  it("begins untrusted, with the clock near the database's last time, after clocks have differed for days", () => {
+  it("begins untrusted, with the clock that is near the database's last time, after the clocks differed for days", () => {
     const read = readingOf(0, -dayMs, 0)
     const time = beginTime(read, startedAt - 2 * dayMs, toleranceMs, startedAt - minuteMs)
     assert.strictEqual(timeAt(time, read), startedAt)
     assert.isAbove(time.settledFromMs, read.monotonicMs)
   })
 
-  it("is trusted at once near the database's last time, and on a database without one", () => {
+  it("is trusted at once near the database's last time, or if the database has none", () => {
     for (const knownMs of [startedAt - settledAfterMs, startedAt + settledAfterMs, 0]) {
       const read = readingOf(0, 0, 0)
       assert.isAtMost(beginTime(read, knownMs, toleranceMs).settledFromMs, read.monotonicMs)
@@ -146,7 +146,7 @@ describe("the time agreed from two clocks", () => {
     assert.strictEqual(timeAt(next, readingOf(16_000, 0, 0)), startedAt + 16_700)
   })
 
-  it("never goes back, and runs faster or slower by at most its slew rate, over readings within the tolerance", () => {
+  it("never goes back, and runs faster or slower by at most its slew rate while readings are within the tolerance", () => {
     fc.assert(fc.property(
       fc.array(
         fc.record({
@@ -181,7 +181,7 @@ describe("the time agreed from two clocks", () => {
     ))
   })
 
-  it("is not changed by a slow answer, whichever direction was slow, and is corrected by quick ones", () => {
+  it("is corrected only by quick answers of the database, whichever direction of a slow one took long", () => {
     for (const side of [-0.5, -0.2, 0.5]) {
       const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
       const slow = { ...readingOf(2000, 0, side * 800), tookMs: 800 }

@@ -46,7 +46,7 @@ layer(TestDatabase.layer)("columnArray", (it) => {
       }
     }))
 
-  it.effect("holds instants exactly whose microseconds exceed a safe integer", () =>
+  it.effect("represents instants exactly even if their microseconds exceed a safe integer", () =>
     Effect.gen(function*() {
       const sql = yield* JournalClient
       const last = Date.parse("9999-12-31T23:59:59.999Z")
@@ -57,7 +57,7 @@ layer(TestDatabase.layer)("columnArray", (it) => {
       assert.deepStrictEqual(row, { isExact: true })
     }))
 
-  it.effect("fails its statement when a value is not of its column's type, and the connection serves the next one", () =>
+  it.effect("fails its statement when a value has the wrong type for its column, and leaves the connection usable", () =>
     Effect.gen(function*() {
       const sql = yield* JournalClient
       const wrong: ReadonlyArray<readonly [WireType, WireValue]> = [

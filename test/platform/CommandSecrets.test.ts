@@ -54,7 +54,7 @@ it.live(
 )
 
 it.live(
-  "a secret in the arguments of listen and trigger causes a warning, one in the environment does not",
+  "listen and trigger warn about a secret in their arguments, but not in the environment",
   () =>
     Effect.gen(function*() {
       const nowhere = { PITBOSS_URL: "http://127.0.0.1:1", PITBOSS_KEY: "pk_test_none" }

@@ -51,7 +51,7 @@ layer(TestDatabase.layer)("database clients", (it) => {
 
   // Goal: a report never takes a processor that a commit could use. Method: the priority of the sessions' processes, of
   // which the database is one of this machine.
-  it.effect.skipIf(!mayLower)("have low-priority sessions for reports only", () =>
+  it.effect.skipIf(!mayLower)("have low-priority sessions only for reports", () =>
     Effect.gen(function*() {
       const priorityOf = (sql: SqlClient.SqlClient) =>
         Effect.map(sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => ({
@@ -69,7 +69,7 @@ layer(TestDatabase.layer)("database clients", (it) => {
 
   // Goal: the journal's sessions run as the journal's statements expect, and both kinds commit durably.
   // Method: ask each client's own session.
-  it.effect("have their session settings", () =>
+  it.effect("have the session settings of their purpose", () =>
     Effect.gen(function*() {
       const general = yield* SqlClient.SqlClient
       const journal = yield* JournalClient
@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("database clients", (it) => {
 
   // Goal: a failed transaction is not reported as committed, and a nested one is rolled back alone. Method: a failed statement whose
   // error is swallowed; a savepoint that is rolled back.
-  it.effect("commit a transaction, and fail where PostgreSQL rolled it back", () =>
+  it.effect("commit a transaction, and report failure if PostgreSQL rolled it back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE kept (value integer PRIMARY KEY)`
@@ -166,7 +166,7 @@ layer(TestDatabase.layer)("database clients", (it) => {
 
 describe("refuseServer", () => {
   // Goal: exactly servers that are too old, read-only or not durable are refused. Method: one fact wrong at a time.
-  it("names each unsafe setting", () => {
+  it("reports each unsafe server property", () => {
     const good = { version: 150_004, synchronousCommit: "on", fsync: "on", readOnly: "off", hasCollations: true }
     const check = (change: Partial<typeof good>) => refuseServer({ ...good, ...change }, { allowFsyncOff: false })
     assert.isUndefined(check({}))

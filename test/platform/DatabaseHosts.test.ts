@@ -3,8 +3,8 @@ import { Redacted } from "effect"
 import { hostsOf, isOpenConnection } from "../../src/platform/DatabaseHosts.ts"
 import { roleOf } from "../../src/platform/Privileges.ts"
 
-describe("an address of several servers", () => {
-  it("is split into one address per server, with the same user, database and options", () => {
+describe("a database URL", () => {
+  it("with several servers is split into one URL per server, with the same user, database and options", () => {
     assert.deepStrictEqual(hostsOf("postgres://u:p@one:5432,two,[::1]:6000/name?sslmode=require"), [
       "postgres://u:p@one:5432/name?sslmode=require",
       "postgres://u:p@two/name?sslmode=require",
@@ -12,13 +12,13 @@ describe("an address of several servers", () => {
     ])
   })
 
-  it("of one server is unchanged, commas in its password included", () => {
+  it("with one server is left unchanged, even with commas in the password", () => {
     for (const url of ["postgres://u:p@one/name", "postgresql://one:1/", "postgres://u:a,b@one/name"]) {
       assert.deepStrictEqual(hostsOf(url), [url])
     }
   })
 
-  it("names its role, and is reachable when one of its servers is", () => {
+  it("names its role, and is insecure if any of its servers is on another machine without TLS", () => {
     assert.strictEqual(roleOf(Redacted.make("postgres://service:p@one:1,two:2/name")), "service")
     assert.isTrue(isOpenConnection("postgres://u:p@127.0.0.1:1,db.example:2/name"))
     assert.isFalse(isOpenConnection("postgres://u:p@127.0.0.1:1,[::1]:2/name"))

@@ -59,7 +59,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a start of the service
   }
 
   it.effect(
-    "fails at once where the password is wrong or nothing listens at the address",
+    "fails at once if the password is wrong or nothing listens at the address",
     () =>
       Effect.gen(function*() {
         const { url } = yield* TestDatabase

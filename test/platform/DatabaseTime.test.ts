@@ -55,7 +55,7 @@ const unknown =
 const agree = "clocks of process and database agree"
 
 describe("the time of the service", () => {
-  it.effect("does not change when the process's clock is set; the difference is noticed at once and logged once a minute", () =>
+  it.effect("does not follow a changed process clock; the difference is noticed at once and logged once a minute", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -74,7 +74,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual(lines, [differ, differ, agree])
     }))
 
-  it.effect("does not change when PostgreSQL's clock is set", () =>
+  it.effect("does not follow a changed PostgreSQL clock", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -94,7 +94,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual(lines, [differ])
     }))
 
-  it.effect("is not trusted for five minutes when it begins long after the newest time in the database, and logs it", () =>
+  it.effect("is not trusted for five minutes if it begins long after the newest time in the database, which is logged", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       world.knownMs = (yield* Clock.currentTimeMillis) + 1
@@ -110,7 +110,7 @@ describe("the time of the service", () => {
       assert.deepStrictEqual([off(), time.isAgreed(), time.isSettled()], [away, true, true])
     }))
 
-  it.effect("takes a slow answer for no difference, and stays agreed without answers", () =>
+  it.effect("sees no difference in a slow answer, and stays agreed without answers", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -164,7 +164,7 @@ describe("the time of the service", () => {
       assert.isTrue(time.isAgreed())
     }))
 
-  it.effect("becomes PostgreSQL's at once when other processes side with PostgreSQL, and stays when it agrees already", () =>
+  it.effect("becomes PostgreSQL's time at once when told to follow it, and stays unchanged if both agree already", () =>
     Effect.gen(function*() {
       const { make, world } = yield* makeWorld
       const { off, time } = yield* make
@@ -184,7 +184,7 @@ describe("the time of the service", () => {
 })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("the time of a starting process", (it) => {
-  it.effect("is trusted by the last run of the job that needs a trusted time, and by no other job's run", () =>
+  it.effect("is trusted soon after the last run of the job that needs a trusted time, whenever other jobs ran", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const isSettled = Layer.build(layerDatabaseTime("settled").pipe(Layer.provide(Settings.layerTest()))).pipe(

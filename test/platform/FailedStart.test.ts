@@ -39,7 +39,7 @@ const startWith = (environment: { readonly [name: string]: string }) =>
   })
 
 for (const setting of ["PORT", "BACKOFFICE_PORT"]) {
-  it.live(`an occupied ${setting} fails the start before the database is created, and is named`, () =>
+  it.live(`an occupied ${setting} fails the start before the database is created, and the error names it`, () =>
     Effect.scoped(Effect.gen(function*() {
       const [dataDir, taken, free] = [yield* serverFolder, yield* freePort, yield* freePort]
       yield* occupy(taken)
@@ -51,7 +51,7 @@ for (const setting of ["PORT", "BACKOFFICE_PORT"]) {
     })))
 }
 
-it.live("a disk without enough space for the database fails the start, and is named", () =>
+it.live("a disk without enough space for the database fails the start, and the error names it", () =>
   Effect.scoped(
     Effect.gen(function*() {
       const dataDir = yield* serverFolder
@@ -65,7 +65,7 @@ it.live("a disk without enough space for the database fails the start, and is na
     }).pipe(Effect.provide(Entropy.layer))
   ))
 
-it.live("a database of another release fails the start, and both releases are named", () =>
+it.live("a database of another PostgreSQL release fails the start, and the error names both releases", () =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const [url, dataDir] = [yield* databaseUrl, yield* serverFolder]

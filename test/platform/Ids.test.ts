@@ -51,7 +51,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: a ready service has ids, and refills before they run out. Method: take enough to trigger a refill without any wait;
   // the sequence moves while there are ids left.
-  it.effect("are in memory from the start, and refilled before they run out", () =>
+  it.effect("are reserved at the start, and refilled before they run out", () =>
     Effect.gen(function*() {
       const ids = yield* anotherInstance
       const before = yield* blocksTaken
@@ -78,7 +78,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
     }))
 
   // Goal: ids rise over several services in sequence. Method: two of them in turn, with ids in memory that do not rise.
-  it.effect("rise over all services when requested as the newest", () =>
+  it.effect("rise across all services when the newest ones are requested", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const newest: Array<number> = []
@@ -90,7 +90,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: a service that takes over players allocates higher ids than their former owner. Method: both have ids in memory; the one with the
   // lower ones discards them, including those just requested.
-  it.effect("rise over all services after ids in memory are discarded", () =>
+  it.effect("rise across all services after ids in memory are discarded", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const theirs = yield* other.reserve(4096)

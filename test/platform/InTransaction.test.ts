@@ -47,7 +47,7 @@ layer(TestDatabase.layer)("a transaction", (it) => {
       assert.strictEqual(failureOf(exit), "taken")
     }))
 
-  it.effect("dies with its body's defect", () =>
+  it.effect("ends with its body's defect", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const exit = yield* Effect.exit(

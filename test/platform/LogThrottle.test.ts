@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { makeLogThrottle } from "../../src/platform/LogThrottle.ts"
 
 // Goal: a repeated line is written once per interval, with all suppressed ones counted. Method: a clock of the test.
-it.effect("a throttled log line is written once per interval, with the number of suppressed lines", () =>
+it.effect("a throttled log line is written once per interval, with the number of lines suppressed since", () =>
   Effect.gen(function*() {
     const said: Array<number> = []
     const throttle = yield* makeLogThrottle(5000)

@@ -13,8 +13,8 @@ const linesOf = (log: Effect.Effect<void>) =>
     return lines
   })
 
-describe("lines of the log", () => {
-  it.effect("carry message, time, level and annotations", () =>
+describe("log lines", () => {
+  it.effect("contain message, time, level and annotations", () =>
     Effect.gen(function*() {
       const [line = "", ...more] = yield* linesOf(
         Effect.annotateLogs(Effect.logWarning("two\nlines", { count: 3 }), { player_id: 7 })
@@ -55,7 +55,7 @@ describe("lines of the log", () => {
       }))
   }
 
-  it.effect("name the place of an error, and the database's message only where that quotes no values", () =>
+  it.effect("name the place of an error, and its database message only if that quotes no values", () =>
     Effect.gen(function*() {
       const failed = (code: string) =>
         Object.assign(new Error("outer"), { reason: { cause: Object.assign(new Error("value 'zebulon'"), { code }) } })

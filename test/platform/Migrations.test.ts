@@ -52,7 +52,7 @@ it.effect("pending migrations are applied once", () =>
   }).pipe(inEmptyDatabase))
 
 // Goal: services that start together do not run a file twice. Method: four runs at once on one empty database.
-it.effect("migrations are applied by one of several starting services", () =>
+it.effect("migrations are applied by one of several services that start together", () =>
   Effect.gen(function*() {
     const runs = yield* Effect.all(Array.from({ length: 4 }, () => runMigrations([create, insert])), {
       concurrency: "unbounded"
@@ -76,7 +76,7 @@ it.effect("a migration file is applied entirely or not at all", () =>
   }).pipe(inEmptyDatabase))
 
 // Goal: a file holds any statements, with semicolons in texts, comments and function bodies. Method: a file with each.
-it.effect("migration files may have semicolons in texts, comments and functions", () =>
+it.effect("migration files may contain semicolons in string literals, comments and functions", () =>
   Effect.gen(function*() {
     const script = migration(2, [
       "-- one; two\nCREATE FUNCTION twice(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN n * 2; END $$",
@@ -131,7 +131,7 @@ layer(NodeServices.layer)("migration files", (it) => {
     })
 
   // Goal: the order is that of the numbers, and a misnamed or doubled file cannot slip in. Method: folders of each kind.
-  it.effect("are read in order and refused when misnamed", () =>
+  it.effect("are read in the order of their numbers, and refused when misnamed or numbered twice", () =>
     Effect.gen(function*() {
       const good = yield* folderWith({ "0002_b.sql": "SELECT 2;", "0001_a.sql": "SELECT 1; SELECT 1;", "notes.md": "" })
       assert.deepStrictEqual(
@@ -145,7 +145,7 @@ layer(NodeServices.layer)("migration files", (it) => {
     }))
 
   // Goal: line endings of a checkout do not look like an edit. Method: the same file with either ending.
-  it.effect("have the same checksum with either line ending", () =>
+  it.effect("have the same checksum with Unix and Windows line endings", () =>
     Effect.gen(function*() {
       const unix = yield* loadMigrations(yield* folderWith({ "0001_a.sql": "SELECT 1;\nSELECT 2;\n" }))
       const windows = yield* loadMigrations(yield* folderWith({ "0001_a.sql": "SELECT 1;\r\nSELECT 2;\r\n" }))

@@ -24,7 +24,7 @@ const names = (text: string, pattern: RegExp): ReadonlyArray<string> =>
   [...text.matchAll(pattern)].map(([, name = ""]) => name)
 
 describe("docs/operations.md", () => {
-  it("has every setting", () => {
+  it("describes every setting", () => {
     const settings = names(read("src/platform/Settings.ts"), /\bread\(\s*"([A-Z_]+)"/g)
     const tracing = names(read("src/platform/Tracing.ts"), /"(OTEL_[A-Z_]+)"/g)
     assert.includeMembers([...settings], ["HOST", "MASTER_KEY_PREVIOUS"])
@@ -32,18 +32,18 @@ describe("docs/operations.md", () => {
     assert.deepStrictEqual([...firstColumn("Settings")].toSorted(), [...new Set([...settings, ...tracing])].toSorted())
   })
 
-  it("has every metric", () => {
+  it("describes every metric", () => {
     const own = new Set(declaredMetrics.map(({ name }) => name))
     assert.strictEqual(declaredMetrics.length, sources.join().match(/\bMetric\.(?:counter|gauge|histogram)\(/g)?.length)
     assert.deepStrictEqual([...firstColumn("Metrics")].toSorted(), [...own].toSorted())
   })
 
-  it("has every alert", () => {
+  it("describes every alert", () => {
     const rules = names(read("scripts/deploy/prometheus-rules.yml"), /- alert: (\w+)/g)
     assert.deepStrictEqual([...firstColumn("Alerts")].toSorted(), [...rules].toSorted())
   })
 
-  it("has every warning and error of the log", () => {
+  it("describes every warning and error that is logged", () => {
     const lines = /Effect\.log(?:Warning|Error)\(\s*(["`])((?:(?!\1)[\s\S])+)\1/g
     const written = sources.flatMap((text) =>
       [...text.matchAll(lines)].map(([, , words = ""]) => words.replaceAll(/\$\{[^}]*\}/g, "…"))
@@ -56,7 +56,7 @@ describe("docs/operations.md", () => {
     assert.deepStrictEqual(idle, [])
   })
 
-  it("refers to existing files and metrics", () => {
+  it("refers only to existing files and metrics", () => {
     const headings = names(page, /^#+ (.+)$/gm).map((heading) =>
       heading.toLowerCase().replaceAll(/[^a-z0-9 -]/g, "").replaceAll(" ", "-")
     )

@@ -58,21 +58,21 @@ const full = Effect.acquireRelease(
 const module_ = (code: string) => ["--input-type=module", "--eval", code]
 
 describe.skipIf(process.platform !== "linux")("output of the process", () => {
-  it.live("continues when the log's disk is full, and counts every dropped line", () =>
+  it.live("keeps the process running when the log's disk is full, and counts every dropped line", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), yield* full)
       assert.strictEqual(code, 0, errors)
       assert.strictEqual(JSON.parse(errors).dropped, 3000)
     }))
 
-  it.live("continues when the log's pipe is closed", () =>
+  it.live("keeps the process running when the log's pipe is closed", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), "closed")
       assert.strictEqual(code, 0, errors)
       assert.isAbove(JSON.parse(errors).dropped, 0)
     }))
 
-  it.live("buffers a megabyte for a reader that does not read, and drops further lines", () =>
+  it.live("buffers a megabyte of log lines for a reader that does not read, and drops further ones", () =>
     Effect.gen(function*() {
       const { code, errors } = yield* run(module_(logs), "unread")
       assert.strictEqual(code, 0, errors)
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== "linux")("output of the process", () => {
       assert.isAtMost(JSON.parse(errors).waiting, 1024 * 1024)
     }))
 
-  it.live("survives a library's own writes to a full disk", () =>
+  it.live("survives a library's own log writes to a full disk", () =>
     Effect.gen(function*() {
       const code = `import ${urlOf("src/platform/Output.ts")}
         process.stdout.write("lost\\n")

@@ -3,7 +3,7 @@ import { RecentMap } from "../../src/platform/RecentMap.ts"
 
 describe("RecentMap", () => {
   // Goal: memory is bounded. Method: a hundred times more keys than the capacity.
-  it("holds at most twice its capacity, and always the latest", () => {
+  it("holds at most twice its capacity, and always the latest entries", () => {
     const map = new RecentMap<number, number>(10)
     for (let key = 0; key < 1000; key++) {
       map.set(key, key)

@@ -32,7 +32,7 @@ const layerAtStart = TestDatabase.layer.pipe(
 )
 
 layer(layerAtStart)("the scheduler", (it) => {
-  it.effect("runs a job on schedule once across two services", () =>
+  it.effect("runs a scheduled job once across two services", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const { job, runs } = yield* counting("by-turns", 60)
@@ -68,7 +68,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.strictEqual(yield* runs, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("delays only irreversible jobs while clocks differ or the time is not trusted", () =>
+  it.effect("holds back only irreversible jobs while the clocks differ or the time is not trusted", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(start)
       const time = { isAgreed: false, isSettled: true }
@@ -91,7 +91,7 @@ layer(layerAtStart)("the scheduler", (it) => {
       assert.deepStrictEqual([yield* removing.runs, yield* reading.runs], [1, 1])
     }).pipe(Effect.scoped))
 
-  it.effect("does not wait for a due time or lease that a clock since set back has written", () =>
+  it.effect("ignores due times and leases that lie too far ahead, as a wrong clock wrote them", () =>
     Effect.gen(function*() {
       const later = start + 86_400_000
       yield* TestClock.setTime(later)

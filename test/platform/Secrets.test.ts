@@ -8,7 +8,7 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")
 
 layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) => {
   // Goal: sealed text can be opened again, and reveals nothing. Method: seal the same text twice.
-  it.effect("decrypts its own ciphertexts, which all differ", () =>
+  it.effect("decrypts its own ciphertexts, which differ even for equal texts", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const one = secrets.seal("key:1", "s3cret ünïcode")
@@ -20,7 +20,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
     }))
 
   // Goal: a changed byte and another purpose are detected. Method: flip each byte of a sealed value in turn.
-  it.effect("refuses a changed value and another purpose", () =>
+  it.effect("refuses a changed ciphertext and another purpose", () =>
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const sealed = secrets.seal("key:1", "secret")
@@ -51,7 +51,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
 
 // Goal: values sealed under the previous key are opened in either form, and distinguished from current ones. Method: a
 // service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
-it.effect("ciphertexts of the previous master key are decrypted", () =>
+it.effect("decrypts ciphertexts of the previous master key", () =>
   Effect.gen(function*() {
     const [old, fresh] = [Redacted.make(new Uint8Array(32).fill(1)), Redacted.make(new Uint8Array(32).fill(2))]
     const under = (settings: Parameters<typeof Settings.layerTest>[0]) =>
@@ -74,12 +74,12 @@ it.effect("ciphertexts of the previous master key are decrypted", () =>
 
 describe("hashing and comparing", () => {
   // Goal: the hash is SHA-256 and nothing home-made. Method: the published value for "abc".
-  it("sha256", () => {
+  it("sha256 yields the published digest of its test vector", () => {
     assert.strictEqual(hex(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
   })
 
   // Goal: equality is that of contents. Method: equal, different, and different in length.
-  it("equalSecrets", () => {
+  it("equalSecrets is true only for equal secrets", () => {
     assert.isTrue(equalSecrets("token", Buffer.from("token")))
     assert.isFalse(equalSecrets("token", "tokem"))
     assert.isFalse(equalSecrets("token", "token2"))

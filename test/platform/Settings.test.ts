@@ -21,7 +21,7 @@ const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 layer(NodeServices.layer)("Settings", (it) => {
   // Goal: the documented defaults, and secrets that only their owner can read and that stay the same at the next start.
   // Method: start twice in one empty folder with nothing set; look at the files' modes.
-  it.effect("has defaults and keeps its generated secrets", () =>
+  it.effect("has the documented defaults, and keeps generated secrets across starts", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -54,7 +54,7 @@ layer(NodeServices.layer)("Settings", (it) => {
     }))
 
   // Goal: every variable arrives. Method: set each to something other than its default, on an external database.
-  it.effect("reads every variable and writes nothing with an external database", () =>
+  it.effect("reads every variable, and writes no file with an external database", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -108,7 +108,7 @@ layer(NodeServices.layer)("Settings", (it) => {
 
   // Goal: a wrong setting stops the start with one line that names it and does not repeat a secret.
   // Method: one wrong value per variable.
-  it.effect("names the wrong variable in one line", () =>
+  it.effect("reports an invalid variable by name in one line", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [name: string, value: string]> = [
         ["HOST", "not a host"],
@@ -163,7 +163,7 @@ layer(NodeServices.layer)("Settings", (it) => {
 
   // Goal: the command line finds the service that was started in the same folder, and a given token wins.
   // Method: generate the token by a start, then ask for the command line's settings with and without one.
-  it.effect("gives the command line its address and token", () =>
+  it.effect("gives the command line the service's address and token", () =>
     Effect.gen(function*() {
       const dataDir = yield* temporary
       const nothing = yield* commandLineSettings.pipe(Effect.provide(environment({ DATA_DIR: dataDir })))

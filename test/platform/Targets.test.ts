@@ -3,7 +3,7 @@ import { isPublicAddress, targetProblem } from "../../src/platform/Targets.ts"
 
 // Goal: a webhook reaches the public internet and nothing else. Method: addresses of every range that leads elsewhere, in every
 // spelling that a URL parser understands, beside a few that are public.
-describe("targets of webhooks", () => {
+describe("webhook targets", () => {
   it("are public addresses", () => {
     for (const address of ["8.8.8.8", "1.1.1.1", "203.0.114.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8"]) {
       assert.isTrue(isPublicAddress(address), address)
@@ -25,7 +25,7 @@ describe("targets of webhooks", () => {
     for (const address of inside.flat()) assert.isFalse(isPublicAddress(address), address)
   })
 
-  it("are named by https URLs without credentials", () => {
+  it("must have https URLs without credentials", () => {
     for (const url of ["https://hooks.example.com/a?b=c", "https://8.8.8.8:8443/", "https://[2606:4700::1111]/"]) {
       assert.isUndefined(targetProblem(url, false), url)
     }
@@ -47,7 +47,7 @@ describe("targets of webhooks", () => {
     for (const url of refused.flat()) assert.isDefined(targetProblem(url, false), url)
   })
 
-  it("may be any address where the setting allows it, but never with credentials", () => {
+  it("may be any address if the setting allows it, but never with credentials", () => {
     for (const url of ["http://127.0.0.1:9/", "http://localhost/", "https://10.0.0.1/"]) {
       assert.isUndefined(targetProblem(url, true), url)
     }

@@ -17,7 +17,7 @@ const under = <A, E>(variables: Variables, effect: Effect.Effect<A, E>) =>
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9/" }
 
-describe("traces that are off", () => {
+describe("traces that are switched off", () => {
   const cases: ReadonlyArray<readonly [name: string, variables: Variables]> = [
     ["no endpoint", { OTEL_SERVICE_NAME: "casino", OTEL_TRACES_SAMPLER: "always_on" }],
     ["switched off", { ...endpoint, OTEL_SDK_DISABLED: "true" }],
@@ -47,7 +47,7 @@ describe("traces that are off", () => {
   }
 })
 
-describe("traces that are on", () => {
+describe("traces that are switched on", () => {
   const spansOf = (bodies: ReadonlyArray<string>) =>
     bodies.flatMap((body) =>
       JSON.parse(body).resourceSpans.flatMap((
@@ -106,7 +106,7 @@ describe("traces that are on", () => {
       assert.deepStrictEqual(found.names.filter((name) => name !== "GET /here"), ["low sampled", "low unsampled"])
     }))
 
-  it.live("go to the configured endpoint with service name, headers and attributes, and without error messages", () =>
+  it.live("go to the configured endpoint with service name, headers and attributes, but without error messages", () =>
     Effect.gen(function*() {
       const failing = Effect.exit(
         Effect.withSpan(Effect.die(new RangeError("secret words")), "GET /here", { kind: "server", root: true })
@@ -128,7 +128,7 @@ describe("traces that are on", () => {
       assert.lengthOf(own.sink.received, 0)
     }))
 
-  it.live("mark spans of requests that were answered with an error as failed", () =>
+  it.live("mark the spans of requests answered with an error as failed", () =>
     Effect.gen(function*() {
       const answered = (name: string, attributes: { readonly [key: string]: string }) =>
         Effect.withSpan(Effect.annotateCurrentSpan(attributes), name, { kind: "server", root: true })
@@ -182,7 +182,7 @@ describe("traces that are on", () => {
     ["OTEL_TRACES_EXPORTER", "zipkin"]
   ]
   for (const [name, value] of wrong) {
-    it.live(`a wrong ${name} stops the start`, () =>
+    it.live(`prevent the start when ${name} is invalid`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(under({ ...endpoint, [name]: value }, Effect.void))
         assert.strictEqual(error._tag, "StartupError")

@@ -16,7 +16,7 @@ const typed = (...args: ReadonlyArray<string>) => {
   return { status, stderr, stdout }
 }
 
-it("a program ends wrong usage with 2, and with its usage on standard error", { timeout: 120_000 }, () => {
+it("a program called with wrong arguments exits with 2 and prints its usage on standard error", { timeout: 120_000 }, () => {
   const wrong: ReadonlyArray<readonly [usage: string, ...args: ReadonlyArray<string>]> = [
     ["pitboss start", "start", "--port", "9000"],
     ["pitboss listen [flags]", "listen"],
@@ -33,7 +33,7 @@ it("a program ends wrong usage with 2, and with its usage on standard error", { 
 })
 
 it(
-  "help and version go to standard output, also of the service, which is not started",
+  "help and version are printed on standard output, and the service is not started for them",
   { timeout: 120_000 },
   () => {
     const asked: ReadonlyArray<readonly [told: string, ...args: ReadonlyArray<string>]> = [

@@ -27,7 +27,7 @@ const lock = (version: string) =>
     }
   })
 
-it("development packages are installed by the scripts that need them, and stay", () => {
+it("development packages are installed by the scripts that need them, and are kept afterwards", () => {
   const folder = Fs.mkdtempSync(join(tmpdir(), "pitboss-bootstrap-"))
   try {
     Fs.mkdirSync(join(folder, "scripts"))

@@ -58,7 +58,7 @@ describe("Spelpaus", () => {
     question({ personalId: "182701303378" }, { requestId: id, event })
   const read = (body: unknown) => register.read(of(recorded.requestId), response(JSON.stringify(body)))
 
-  it("is decoded as in a recorded answer", () => {
+  it("answers are decoded as in a recorded one", () => {
     assert.deepStrictEqual(read(recorded), {
       _tag: "Answered",
       verdict: "excluded",
@@ -70,7 +70,7 @@ describe("Spelpaus", () => {
     isFault(register.read(of(recorded.requestId), response(JSON.stringify(tooLong), {}, 400)))
   })
 
-  it("is queried with twelve digits and the key, and at another address for marketing", () => {
+  it("is queried with twelve digits and the API key, at a separate URL for marketing", () => {
     assert.deepStrictEqual(register.request(asked("spelpaus")), {
       url: "https://testapi.spelpaus.example/api/blocking-info/20",
       headers: { "content-type": "application/json", authorization: "k" },
@@ -83,7 +83,7 @@ describe("Spelpaus", () => {
     })
   })
 
-  it("is a fault when a value has another type, is missing or repeated, or answers another request", () => {
+  it("has its answer treated as a fault if a value is mistyped, missing or repeated, or the answer is to another request", () => {
     const wrong = [
       { ...recorded, isBlocked: "false" },
       { ...recorded, isBlocked: 0 },
@@ -101,7 +101,7 @@ describe("Spelpaus", () => {
     isFault(register.read(of(recorded.requestId), response(JSON.stringify(recorded).slice(0, -1))))
   })
 
-  it("answers for marketing with the allowed persons, so that missing persons are excluded", () => {
+  it("answers marketing queries with the allowed persons, so that missing persons are excluded", () => {
     // recorded: 182701303378 is blocked, 182701303377 is not
     const answer = { requestId: "nock_id", allowedItemIds: ["1"], responseId: "a930a627fe404b9e97111942d4c269ce" }
     const batch = batchOf(register)
@@ -146,7 +146,7 @@ describe("GAMSTOP", () => {
     for (const status of statuses) isFault(read({ "x-exclusion": "N" }, status))
   })
 
-  it("is queried with a form of six fields, every value escaped", () => {
+  it("is queried with a form of six fields, with every value escaped", () => {
     const { body, headers, url } = register.request(question({ phone: "+447700900123", email: "a+b&c@example.com" }))
     assert.deepStrictEqual([url, headers], [settings.gamstop.url, {
       "content-type": "application/x-www-form-urlencoded",
@@ -160,7 +160,7 @@ describe("GAMSTOP", () => {
     )
   })
 
-  it("answers a batch in order with one letter each, or the whole batch is a fault", () => {
+  it("answers a batch in order with one letter per person; otherwise the whole batch is a fault", () => {
     const batch = batchOf(register)
     const three = [question(), question({ firstName: "Bob" }), question({ firstName: "Cyd" })]
     const many = (body: unknown) => batch.read(three, response(typeof body === "string" ? body : JSON.stringify(body)))
@@ -202,7 +202,7 @@ describe("the generic register", () => {
     for (const name of ["request_id", "response_id"]) isFault(read({ ...proper, [name]: "" }))
   })
 
-  it("is queried with JSON that has null for unknown values", () => {
+  it("is queried with JSON, in which unknown values are null", () => {
     const { body, headers, url } = register.request(asked("generic"))
     assert.deepStrictEqual([url, headers.authorization], [settings.generic.url, "Bearer k"])
     assert.deepStrictEqual(JSON.parse(body), {
@@ -238,7 +238,7 @@ describe("ROFUS", () => {
   const register = registerOf("rofus")
   const read = (body: string, status = 200) => register.read(asked("rofus"), response(body, {}, status))
 
-  it("has three status words", () => {
+  it("has three status words, and any other word is a fault", () => {
     const verdicts = [
       ["PersonIsNotRegistered", "clear"],
       ["PersonIsRegisteredTemporarily", "excluded"],
@@ -254,7 +254,7 @@ describe("ROFUS", () => {
     assert.deepStrictEqual(read(fault), { _tag: "Fault", fault: "a SOAP fault" })
   })
 
-  it("is queried with SOAP, as by the sample clients of the authority", () => {
+  it("is queried with SOAP, as in the authority's sample clients", () => {
     const { body, headers, url } = register.request(asked("rofus"))
     assert.strictEqual(url, "https://rofusdemo.example/GamblerProject/GamblerService")
     assert.deepStrictEqual(headers, {
@@ -274,7 +274,7 @@ describe("ROFUS", () => {
     )
   })
 
-  it("is a fault when an element is misplaced, of another namespace, or repeated", () => {
+  it("has its answer treated as a fault if an element is misplaced, repeated or of another namespace", () => {
     const clear = rofusAnswer("PersonIsNotRegistered")
     const element = "<GamblerExclusionStatus>PersonIsNotRegistered</GamblerExclusionStatus>"
     const excluded = element.replace("IsNotRegistered", "IsRegisteredIndefinitely")
@@ -315,7 +315,7 @@ describe("CRUKS", () => {
   const register = registerOf("cruks", { token: "a&b" })
   const read = (body: string, status = 200) => register.read(asked("cruks"), response(body, {}, status))
 
-  it("is decoded by the element names that two clients of an intermediary use", () => {
+  it("answers are decoded by the element names that two public clients of an intermediary use", () => {
     assert.deepStrictEqual(read(cruksAnswer(cruksResult("false"))), {
       _tag: "Answered",
       verdict: "clear",
@@ -328,7 +328,7 @@ describe("CRUKS", () => {
     for (const status of statuses) isFault(read(cruksAnswer(cruksResult("false")), status))
   })
 
-  it("is queried with the citizen number once, and with the register's code afterwards", () => {
+  it("is queried with the citizen number at first, and with the register's own code afterwards", () => {
     const { body, headers, url } = register.request(question({ personalId: "123456782", lastNamePrefix: "van" }))
     assert.strictEqual(url, "https://intermediary.example/ccr/createTransactionWithToken?token=a%26b")
     assert.strictEqual(headers["content-type"], "application/xml; type=CTX; charset=utf-8")
@@ -349,7 +349,7 @@ describe("CRUKS", () => {
     )
   })
 
-  it("is a fault with an error, for another query, or when an element is misplaced or repeated", () => {
+  it("has its answer treated as a fault if it has an error, is to another query, or an element is misplaced or repeated", () => {
     const clear = cruksResult("false")
     const wrong = [
       cruksAnswer(`${clear}<Error><ErrorCode>1</ErrorCode></Error>`),
@@ -377,7 +377,7 @@ describe("OASIS", () => {
   const item = "http://www.hzd.de/meldungskatalogItem"
   const answer = (word: string) => `<ns2:ANTWORT xmlns:ns2="${item}"><MELDUNG>${word}</MELDUNG></ns2:ANTWORT>`
 
-  it("has the status words that the settings name, and no others", () => {
+  it("accepts the status words from the settings, and any other word is a fault", () => {
     assert.strictEqual(verdictOf(read(answer("GESPERRT"))), "excluded")
     assert.strictEqual(verdictOf(read(answer(" NICHT_GESPERRT\n"))), "clear")
     assert.strictEqual(verdictOf(read("<MELDUNG>NICHT_GESPERRT</MELDUNG>")), "clear")
@@ -389,7 +389,7 @@ describe("OASIS", () => {
     for (const status of statuses) isFault(read(answer("NICHT_GESPERRT"), status))
   })
 
-  it("has one message, in its own namespace or none", () => {
+  it("has its answer in one message, with the register's namespace or none", () => {
     const clear = "<MELDUNG>NICHT_GESPERRT</MELDUNG>"
     const wrong = [
       answer("NICHT_GESPERRT").replace(clear, clear + clear),
@@ -402,7 +402,7 @@ describe("OASIS", () => {
     for (const body of wrong) isFault(read(body))
   })
 
-  it("is queried with names and birth date, and with birth name and place where known", () => {
+  it("is queried with names and birth date, and with birth name and birth place if known", () => {
     const { body, headers, url } = register.request(question())
     assert.strictEqual(url, "http://oasis.example/oasisws/spielerstatus")
     assert.deepStrictEqual(headers, {
@@ -422,7 +422,7 @@ describe("OASIS", () => {
   })
 })
 
-describe("XML of any register", () => {
+describe("XML from any register", () => {
   const proper: ReadonlyArray<readonly [RegisterKind, string]> = [
     ["rofus", rofusAnswer("PersonIsNotRegistered").replace(/^<\?.*\?>\n/, "")],
     ["cruks", cruksAnswer(cruksResult("false"))],
@@ -430,7 +430,7 @@ describe("XML of any register", () => {
   ]
   const word = /(?<=>)(PersonIsNotRegistered|false|NICHT_GESPERRT)(?=<)/
 
-  it("is refused with a document type or with entities other than XML's own", () => {
+  it("is refused if it has a document type or entities other than those of XML itself", () => {
     const laughs = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`)
     for (const [kind, body] of proper) {
       const register = registerOf(kind)
@@ -453,7 +453,7 @@ describe("XML of any register", () => {
     }
   })
 
-  it("is complete, a single document and short", () => {
+  it("must be complete, a single document and not too long", () => {
     for (const [kind, body] of proper) {
       const register = registerOf(kind)
       const read = (text: string) => register.read(asked(kind), response(text))
@@ -470,7 +470,7 @@ describe("XML of any register", () => {
   })
 })
 
-describe("an answer that somebody is excluded", () => {
+describe("an answer that a person is excluded", () => {
   const ids = { request_id: requestId, requestId, response_id: "r-1", responseId: "r-1" }
   const excluded: ReadonlyArray<readonly [RegisterKind, answer: string, clear: string]> = [
     [
@@ -484,7 +484,7 @@ describe("an answer that somebody is excluded", () => {
     ["generic", JSON.stringify({ ...ids, excluded: true, previously: false }), ",\"excluded\":false"]
   ]
 
-  it("is never decoded as clear with a character or the opposite word inserted, or a character removed", () => {
+  it("is never decoded as clear after a character or the opposite word is inserted, or a character removed", () => {
     for (const [kind, answer, clear] of excluded) {
       const register = registerOf(kind)
       const read = (text: string) => verdictOf(register.read(asked(kind), response(text)))

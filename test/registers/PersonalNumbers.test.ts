@@ -18,7 +18,7 @@ describe("Swedish personal numbers", () => {
     assert.deepStrictEqual(swedishNumber("198001619876"), { digits: "198001619876", birthDate: "1980-01-01" })
   })
 
-  it("are invalid with a wrong digit, for which the register would answer clear", () => {
+  it("are invalid with a wrong digit, as the register would answer clear to such a number", () => {
     const digits = "198001019879"
     assert.isDefined(swedishNumber(digits))
     FastCheck.assert(
@@ -30,7 +30,7 @@ describe("Swedish personal numbers", () => {
     )
   })
 
-  it("are none without a day of the calendar, or in another form", () => {
+  it("are refused without a calendar day, or in another form", () => {
     const none = [
       // right check digits
       "201002301230",
@@ -69,7 +69,7 @@ describe("Danish personal numbers", () => {
     for (const end of ["1", "2", "3", "4"]) assert.isDefined(danishNumber(`010180-012${end}`))
   })
 
-  it("are none without a day of the calendar, or in another form", () => {
+  it("are refused without a calendar day, or in another form", () => {
     for (const text of ["3002800123", "0113800123", "0001800123", "19800101-0123", "010180 0123", "01018001234", ""]) {
       assert.isUndefined(danishNumber(text), text)
     }

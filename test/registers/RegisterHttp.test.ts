@@ -45,7 +45,7 @@ const faults: ReadonlyArray<readonly [Mode, RegExp]> = [
 
 describe("each exclusion register", () => {
   for (const kind of registerKinds) {
-    it.live(`${kind} is queried over HTTP, and every faulty answer is a fault`, () =>
+    it.live(`${kind} is queried over HTTP, and every malformed or failed answer is a fault`, () =>
       Effect.gen(function*() {
         const { ask, fake } = yield* connected(kind)
         const asked = question({ personalId: numbers[kind] })
@@ -71,7 +71,7 @@ describe("each exclusion register", () => {
       }).pipe(Effect.provide(layerHttp())))
   }
 
-  it.live("reports a previous exclusion, where the register supports that", () =>
+  it.live("reports a previous exclusion if the register supports that", () =>
     Effect.gen(function*() {
       for (const kind of ["gamstop", "generic"] as const) {
         const { ask, fake } = yield* connected(kind, true)
@@ -80,7 +80,7 @@ describe("each exclusion register", () => {
       }
     }).pipe(Effect.provide(layerHttp())))
 
-  it.live("answers with the request id, where it has one, and is a fault otherwise", () =>
+  it.live("has its answer treated as a fault if that contains another request id", () =>
     Effect.gen(function*() {
       for (const kind of ["spelpaus", "generic", "cruks"] as const) {
         const { ask, fake } = yield* connected(kind, true)
@@ -92,7 +92,7 @@ describe("each exclusion register", () => {
       }
     }).pipe(Effect.provide(layerHttp())))
 
-  it.live("CRUKS is queried with its own code once that is known", () =>
+  it.live("CRUKS is queried with its own person code once that is known", () =>
     Effect.gen(function*() {
       const { ask, fake } = yield* connected("cruks")
       fake.know([{ personal_id: numbers.cruks, verdict: "excluded" }])
@@ -103,7 +103,7 @@ describe("each exclusion register", () => {
       assert.notInclude(fake.asked[1]?.body, numbers.cruks)
     }).pipe(Effect.provide(layerHttp())))
 
-  it.live("a batch of the maximum size is answered in order", () =>
+  it.live("answers a batch of the maximum size in order", () =>
     Effect.gen(function*() {
       for (const kind of ["gamstop", "spelpaus"] as const) {
         const { client, fake, register } = yield* connected(kind)
@@ -171,7 +171,7 @@ describe("the HTTP client of a register", () => {
       assert.lengthOf(sink.received, 5)
     }).pipe(Effect.provide(layerHttp())))
 
-  it.effect("fails at its deadline, retry included, also in an uninterruptible caller", () =>
+  it.effect("fails at its deadline, including the retry, even in an uninterruptible caller", () =>
     Effect.gen(function*() {
       const sink = yield* makeSink((_, index) => index === 0 ? (response) => response.destroy() : "hang")
       const asking = yield* Effect.forkChild(Effect.uninterruptible(wordOf(sink.url)))
@@ -182,7 +182,7 @@ describe("the HTTP client of a register", () => {
       assert.strictEqual(yield* Fiber.join(asking), "timeout")
     }).pipe(Effect.provide(layerHttp())))
 
-  it.live("sends no trace headers, and follows no redirect", () =>
+  it.live("sends no trace headers and follows no redirects", () =>
     Effect.gen(function*() {
       const elsewhere = yield* makeSink()
       const sink = yield* makeSink(() => (response) => response.writeHead(302, { location: elsewhere.url }).end())

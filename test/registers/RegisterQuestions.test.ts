@@ -32,7 +32,7 @@ const silent = (began: () => void) =>
     invalidate: () => Effect.void
   })
 
-it.effect("5.2: five queries without an answer are failures in a row, so that the sixth is not sent", () => {
+it.effect("5.2: five queries without an answer open the circuit breaker, so that the sixth is not sent", () => {
   let begun = 0
   return Effect.gen(function*() {
     const { ask } = yield* RegisterQuestions

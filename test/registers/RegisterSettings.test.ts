@@ -24,8 +24,8 @@ const one = authority.issue("127.0.0.1")
 const other = authority.issue("127.0.0.1")
 const tls = { client_certificate: one.certificate, client_key: one.key, ca: authority.certificate }
 
-describe("settings of a register", () => {
-  it("of each kind are complete, and name their secrets for encryption", () => {
+describe("register settings", () => {
+  it("are all required, and name the secrets to encrypt, for each kind of register", () => {
     for (const kind of registerKinds) {
       const { bind, secrets } = registers[kind]
       assert.isTrue(Result.isSuccess(bind(proper[kind])), kind)
@@ -42,7 +42,7 @@ describe("settings of a register", () => {
     }
   })
 
-  it("need a client certificate with its matching key, and valid authorities", () => {
+  it("accept a client certificate only with its matching key, and only valid authorities", () => {
     const wrong = [
       { client_certificate: one.certificate },
       { client_key: one.key },
@@ -58,7 +58,7 @@ describe("settings of a register", () => {
     assert.isTrue(Result.isSuccess(registers.generic.bind({ ...proper.generic, ...both })))
   })
 
-  it("of OASIS need a certificate with TLS, and no status word with two meanings", () => {
+  it("of OASIS require a certificate for an https URL, and no status word with two meanings", () => {
     const { bind } = registers.oasis
     assert.isTrue(Result.isFailure(bind({ ...proper.oasis, url })))
     assert.isTrue(Result.isSuccess(bind({ ...proper.oasis, url, ...tls })))
