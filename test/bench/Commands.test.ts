@@ -38,7 +38,7 @@ describe("the service under measurement", () => {
   })
 })
 
-describe("the commands of the bench suite", () => {
+describe("the bench commands", () => {
   // Goal: every command can be parsed. Method: the help of each, which reads all of its flags.
   it.effect.each(Commands.all.map(({ name }) => name))("%s has a help text", (name) =>
     Effect.gen(function*() {

@@ -85,7 +85,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }])
       }).pipe(Effect.provide(makePlacement(1, false).layer)))
 
-    it.effect("of an unknown key is done once", () =>
+    it.effect("of an unknown key fails without a second load", () =>
       Effect.gen(function*() {
         const store = makeStore({})
         const actors = yield* makeActors(store)

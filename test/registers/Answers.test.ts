@@ -58,7 +58,7 @@ describe("Spelpaus", () => {
     question({ personalId: "182701303378" }, { requestId: id, event })
   const read = (body: unknown) => register.read(of(recorded.requestId), response(JSON.stringify(body)))
 
-  it("answers are decoded as in a recorded one", () => {
+  it("answers are decoded like the recorded response", () => {
     assert.deepStrictEqual(read(recorded), {
       _tag: "Answered",
       verdict: "excluded",

@@ -36,7 +36,7 @@ describe("a correction", () => {
   }
 
   // Goal: no bonus pays out more than it granted. Method: money in the bonus wallet without a bonus, then a bonus that converts.
-  it("of the bonus wallet made while no bonus is active does not go to the next bonus", () => {
+  it("of the bonus wallet, made while no bonus is active, does not go to the next bonus", () => {
     const runner = new RuleRunner([makePlayer({ real: 200, pendingBonuses: [] })])
     runner.accept(correct("bonus", 5000))
     runner.accept(grantStep({

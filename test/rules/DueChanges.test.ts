@@ -49,7 +49,7 @@ describe("due changes", () => {
     assert.strictEqual(applyDueChanges(forGood, at(Number.MAX_SAFE_INTEGER)).state, forGood)
   })
 
-  it("expires a verified identity with its document, with an event", () => {
+  it("expires the verification when the identity document expires, with an event", () => {
     const verified = newPlayer({ kycStatus: "verified", documentExpiresAt: due })
     assert.strictEqual(applyDueChanges(verified, at(due - 1)).state, verified)
     const { change, idsUsed, state } = applyDueChanges(verified, at(due))

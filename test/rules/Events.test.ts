@@ -28,7 +28,7 @@ describe("webhook events", () => {
     assert.deepStrictEqual(eventTypes.filter((type) => !guide.includes(`\`${type}\``)), [])
   })
 
-  it("of one player are sorted by player version, and take only positions that this player's events have by id", () => {
+  it("are sorted by id, except that a player's own events are sorted by player version among themselves", () => {
     fc.assert(fc.property(
       fc.uniqueArray(
         fc.record({

@@ -56,8 +56,8 @@ const call = (more: Partial<ToldCall>): ToldCall => ({
 
 const story = (more: Partial<MessageFacts>): string => messageStory({ ...facts, ...more }, texts)
 
-describe("the story of a message", () => {
-  it("of a bet says what it debited, and how its round ended", () => {
+describe("the support text about a provider message", () => {
+  it("states for a bet what it debited, and how its round ended", () => {
     assert.strictEqual(
       story({ message: { ...bet, realAmount: -300, bonusAmount: -200 } }),
       "Player mara staked €5.00 in round r-7 of Golden Reels at 21:40: €3.00 left the real wallet and €2.00 left the bonus wallet. " +
@@ -73,7 +73,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a win says what it paid, or that the provider reported a loss", () => {
+  it("states for a win what it paid, or that the provider reported a loss", () => {
     const win: SettledMessage = { ...bet, kind: "win", amount: 1200, realAmount: 1200, targetId: "b-1" }
     assert.strictEqual(
       story({ id: "w-1", message: { ...win, detail: "without_bet" } }),
@@ -101,7 +101,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a rollback says what it returned, or that it came before its bet", () => {
+  it("states for a rollback what it returned, or that it came before its bet", () => {
     const rollback: SettledMessage = { ...bet, kind: "rollback", amount: 0, realAmount: 500, targetId: "b-1" }
     assert.strictEqual(
       story({ id: "x-1", message: rollback, targetKind: "bet" }),
@@ -129,7 +129,7 @@ describe("the story of a message", () => {
     )
   })
 
-  it("of a refused win says why it was refused, and that the round has no win", () => {
+  it("states for a refused win why it was refused, and that the round has no win", () => {
     assert.strictEqual(
       story({
         id: "w-1",

@@ -11,7 +11,7 @@ describe("money", () => {
   })
 
   // Goal: a share of money is exact for any size. Method: the same in arbitrary precision, with sizes of every magnitude.
-  it("is shared exactly, rounded down", () => {
+  it("has shares that are computed exactly and rounded down", () => {
     const amounts = FastCheck.nat(53).chain((bits) =>
       FastCheck.maxSafeNat().map((value) => Math.floor(value / 2 ** bits))
     )

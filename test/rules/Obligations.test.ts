@@ -276,7 +276,7 @@ describe("4.3 a raise that has to be confirmed", () => {
     assert.deepStrictEqual([state.limits.max_daily_deposit, state.pendingLimits], [100, []])
   })
 
-  it("cannot be given another answer, and a limit without a pending raise cannot be given any", () => {
+  it("takes only accept or decline as an answer, and none for a limit without a pending raise", () => {
     assert.strictEqual(codeOf(answer(raised, { answer: "stop" }, from)), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: "max_daily_bet" }, from)), "NOT_FOUND")
     assert.strictEqual(codeOf(answer(raised, { answer: "accept", field: null }, from)), "NOT_FOUND")

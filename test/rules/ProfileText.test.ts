@@ -60,7 +60,7 @@ describe("the text of a profile", () => {
     }
   })
 
-  it("words every difference between two documents, with different texts for before and after", () => {
+  it("describes every difference between two documents, with different texts for before and after", () => {
     for (const before of builtInProfiles) {
       for (const after of builtInProfiles) {
         for (const difference of differencesOf(before, after)) {

@@ -186,7 +186,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("are never looser towards the stricter combination of both, and never stricter from it to the new version", () => {
+  it("include no looser one from the old version to the stricter combination, and no stricter one from there to the new version", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const between = stricterOf(before, next)
       assert.isEmpty(differencesOf(before, between).filter(({ effect }) => effect === "looser"))

@@ -118,7 +118,7 @@ const isProtocol = (name: string): name is keyof typeof policies => name in poli
 
 describe("the settlement policies of the protocols", () => {
   for (const { name, policy } of protocols) {
-    it(`include the policy of ${name}, as tested against the model`, () => {
+    it(`are the ones that are tested against the model: ${name}`, () => {
       assert.deepStrictEqual(policy, isProtocol(name) ? policies[name] : undefined)
     })
   }

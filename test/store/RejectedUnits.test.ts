@@ -37,7 +37,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // Goal: bets of idle players, all sent again at once, are replayed, and the database rolls back no more than a batch
   // or two. Method: two hundred players bet through one service, then all of it again at once through another that has them in memory
   // without their bets, with new bets of fifty others.
-  it.effect("answers hundreds of simultaneous retries with a few SQL statements", () =>
+  it.effect("takes a few SQL statements for hundreds of simultaneous retries", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("storm")
       const players = yield* Effect.forEach(

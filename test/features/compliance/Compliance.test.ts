@@ -48,7 +48,7 @@ const effectsLeft = Effect.gen(function*() {
   return (yield* sql`SELECT 1 FROM compliance_effects`).length
 })
 
-layer(base)("the follower of committed effects", (it) => {
+layer(base)("the compliance follower", (it) => {
   it.effect("sets aside an effect that it cannot judge, and judges it later", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

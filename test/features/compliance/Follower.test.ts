@@ -43,7 +43,7 @@ const dead = { _tag: "Dead" } as const
 /** Maximum number of open transactions: fewer than the connections, so that followers find one. */
 const maxOpen = 3
 
-layer(TestDatabase.layer)("the follower of committed effects", (it) => {
+layer(TestDatabase.layer)("the compliance follower", (it) => {
   it.effect("judges each committed effect exactly once despite failures", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

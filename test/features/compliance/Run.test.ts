@@ -80,7 +80,7 @@ const services = Compliance.layer.pipe(
   Layer.provideMerge(TestDatabase.layer)
 )
 
-layer(services)("a run of the follower", (it) => {
+layer(services)("a run of the compliance follower", (it) => {
   it.effect("fails as a whole while no ids can be reserved, without setting any effect aside", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -9,7 +9,7 @@ import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.
 // Goal: every end of sessions is seen, however many share one instant. Method: reads of three rows each at a database where seven players
 // share an instant between two milliseconds and two more come after it; renewed players are recorded.
 
-layer(layerTestService(), { excludeTestServices: true })("ends of sessions that another process committed", (it) => {
+layer(layerTestService(), { excludeTestServices: true })("session ends that another process committed", (it) => {
   it.effect("are all noticed, even when more of them share a timestamp than one query returns", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
