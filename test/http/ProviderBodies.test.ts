@@ -283,7 +283,7 @@ const takeAll = Effect.map(AnonymousLimits, ({ take }) => {
 })
 
 layer(layerLane(calls))("a malformed call of a provider", (it) => {
-  it.effect.each([...answerForms, ownForm])("is answered in the error format of $name", (form) =>
+  it.effect.each([...answerForms, ownForm])("is answered in $name's error format", (form) =>
     Effect.gen(function*() {
       const port = yield* portOfRested
       const nowSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -314,7 +314,7 @@ layer(layerLane(calls))("a malformed call of a provider", (it) => {
     }))
 
   it.effect.each(answerForms)(
-    "is answered in the error format of $name even if it is refused before its body is read",
+    "is answered in $name's error format even if it is refused before its body is read",
     (form) =>
       Effect.gen(function*() {
         const port = yield* portOfRested

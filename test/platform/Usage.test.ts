@@ -16,7 +16,7 @@ const typed = (...args: ReadonlyArray<string>) => {
   return { status, stderr, stdout }
 }
 
-it("a program called with wrong arguments exits with 2 and prints its usage on standard error", { timeout: 120_000 }, () => {
+it("wrong arguments end a program with exit code 2 and its usage on standard error", { timeout: 120_000 }, () => {
   const wrong: ReadonlyArray<readonly [usage: string, ...args: ReadonlyArray<string>]> = [
     ["pitboss start", "start", "--port", "9000"],
     ["pitboss listen [flags]", "listen"],
