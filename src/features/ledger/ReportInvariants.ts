@@ -1,6 +1,6 @@
 /**
- * Ledger invariants of the totals that triggers maintain for reports: they equal the ledger, day by day. They share no code with the triggers.
- * `$operator` is replaced by a condition on `operator_id`.
+ * Ledger invariants of the sums kept for reports, which commits, triggers and a job maintain: they equal the ledger and the bonus grants, day by
+ * day. They share no code with what maintains the sums. `$operator` is replaced by a condition on `operator_id`.
  */
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
