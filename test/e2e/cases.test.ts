@@ -10,7 +10,7 @@ import { makeSink } from "../kit/WebhookSink.ts"
 
 // Goal: staff actions on one alert, one delivery or one bonus take effect where it counts. Method: over HTTP; a sink for webhooks.
 
-layer(layerCasinos, { excludeTestServices: true })("cases and bonuses", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("alerts and bonuses", (it) => {
   it.effect("an alert is assigned only to staff who may work on it, and staff decide whether it holds withdrawals", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

@@ -116,7 +116,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.strictEqual((yield* balance()).balance, 100)
     }))
 
-  it.effect("a sid with another userId answers INVALID_SID to every call and moves nothing", () =>
+  it.effect("every call with a sid and another player's userId is answered INVALID_SID and moves nothing", () =>
     Effect.gen(function*() {
       const { ask, balance, cancel, credit, debit, newPlayer, playerRef, seatOf } = yield* newTable
       const other = yield* seatOf(yield* newPlayer())

@@ -491,7 +491,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.deepStrictEqual(yield* stored, [{ parts: 0 }])
     }))
 
-  it.effect("11.3: a request is refused when staff close its case, and its document is no longer available", () =>
+  it.effect("11.3: closing the case of an open access request refuses the request, and its document is no longer available", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()

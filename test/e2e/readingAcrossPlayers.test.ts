@@ -390,7 +390,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff reads across players",
       ], [[1000, 500], [900], [900], [1000], [], [900], [500]])
     }))
 
-  it.effect("a waiting withdrawal shows its missing approvals and objections to this account; payments are paged in every order", () =>
+  it.effect("a waiting withdrawal shows what it waits for and why this account may not act; payments are paged in every order", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
       const clerks = [

@@ -113,7 +113,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("sandboxes",
       }
     }))
 
-  it.effect("sandbox endpoints do what staff would: withdrawals, chargebacks, KYC and alerts", () =>
+  it.effect("sandbox endpoints do what staff actions do: withdrawals, chargebacks, KYC and alerts", () =>
     Effect.gen(function*() {
       const casino = yield* sandbox({ withdrawal_second_approval_above: 0 })
       const { id } = yield* casino.register()

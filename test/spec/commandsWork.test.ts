@@ -69,7 +69,7 @@ const endpoints = (() => {
   return found
 })()
 
-describe("the cases of the command line", () => {
+describe("test cases of the command line", () => {
   it("CONTRACT 3 every command has a successful case and refused cases, and every endpoint has a command", () => {
     const tried = cases.map(({ line }) => commandOf(line))
     assert.isAbove(offered.length, 50)

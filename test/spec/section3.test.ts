@@ -48,7 +48,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 3 states and transition
       assertRefused(yield* seat.bet(10), 422, "PLAYER_RESTRICTED", { ...because, retry: "never" })
     }))
 
-  it.effect("3.3 verified lasts through the last day of the document, and the scheduler's upkeep ends it", () =>
+  it.effect("3.3 verified lasts through the last day of the document, and a scheduled job ends it afterwards", () =>
     whileTimePasses(Effect.gen(function*() {
       const { run } = yield* DueAccountChanges
       const casino = yield* SharedCasino

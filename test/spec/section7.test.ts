@@ -38,7 +38,7 @@ const assertError = (answer: Reply, status: number, code: string, details: Field
   met.add(code)
 }
 
-layer(layerCasinos, { excludeTestServices: true })("SPEC 7 error codes", (it) => {
+layer(layerCasinos, { excludeTestServices: true })("SPEC 7 each error code is returned with its status", (it) => {
   it.effect("7 MISSING_CREDENTIALS 401, INVALID_API_KEY 401, API_KEY_INACTIVE 401", () =>
     Effect.gen(function*() {
       const { signer, slug } = yield* SharedCasino

@@ -88,9 +88,9 @@ const assertDead = Effect.fnUntraced(function*(token: string) {
 
 layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
   const rows = [
-    ["nothing", () => Effect.void, "200", "200", "201"],
-    ["almost its whole time", () => TestClock.adjust("3599999 millis"), "200", "200", "201"],
-    ["its time", () => TestClock.adjust("1 hour"), dead, dead, "201"],
+    ["no change", () => Effect.void, "200", "200", "201"],
+    ["almost its lifetime", () => TestClock.adjust("3599999 millis"), "200", "200", "201"],
+    ["its lifetime", () => TestClock.adjust("1 hour"), dead, dead, "201"],
     ["its key is revoked", setKey("revoked_at", new Date(noon)), dead, dead, "401 API_KEY_INACTIVE"],
     ["its key expires", setKey("expires_at", new Date(noon)), dead, dead, "401 API_KEY_INACTIVE"],
     ["its key will expire", setKey("expires_at", new Date("2026-11-20T12:00:01Z")), "200", "200", "201"],
@@ -130,7 +130,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
     ],
     ["its player may not log in", restrict({ canLogin: false }), dead, dead, restricted("can_login")],
     [
-      "its player might not log in, and may again",
+      "its player could not log in, and can again",
       inTurn(restrict({ canLogin: false }), restrict({ canLogin: true })),
       dead,
       dead,
