@@ -214,7 +214,7 @@ describe("source folders", () => {
     assert.deepStrictEqual(ofService.filter((name) => command.has(name)), [])
   })
 
-  it("are free of input and output in domain", () => {
+  it("perform no input or output in domain", () => {
     const wrong = sources.filter((file) => roomOf(file) === "domain").flatMap((file) =>
       importsOf(file)
         .filter((name) => /^(node:|@effect\/|effect\/(http|http-api|sql|cli|cluster|process|rpc))/.test(name))
@@ -234,7 +234,7 @@ describe("source folders", () => {
 })
 
 describe("names and sizes", () => {
-  it("modules are named like what they export, tests like what they test", () => {
+  it("modules are named after what they export, tests after what they test", () => {
     const modules = sources.filter((file) =>
       !roots.includes(file) && !file.startsWith("src/pages/") && !/\/[A-Z][A-Za-z0-9]*\.ts$/.test(file)
     )
@@ -287,13 +287,13 @@ describe("services provide time, randomness and settings", () => {
     assert.deepStrictEqual(hits(writers, /\bprocess\.std(out|err)\b/, codeOf), [])
   })
 
-  it("the demo and the simulators import nothing of the tests", () => {
+  it("the demo and the simulators import nothing from the tests", () => {
     const programs = ["scripts/demo", "scripts/simulators"].flatMap(filesBelow)
     assert.isAbove(programs.length, 20)
     assert.deepStrictEqual(hits([...programs, "scripts/demo.ts"], /from "(\.\.\/)+test\//, codeOf), [])
   })
 
-  it("transactions are run by inTransaction, for which a broken connection stays a failure", () => {
+  it("transactions are run only by inTransaction, which fails when the connection breaks", () => {
     const outside = sources.filter((file) => roomOf(file) !== "platform")
     assert.deepStrictEqual(hits(outside, /\.withTransaction\(/, codeOf), [])
   })
@@ -320,7 +320,7 @@ describe("the repository", () => {
   })
 
   // An install on a machine whose mirror lacks other systems' packages drops them, and `npm ci` then fails elsewhere.
-  it("locks the optional packages of every system", () => {
+  it("locks the optional packages of every platform", () => {
     interface Entry {
       readonly optionalDependencies?: Readonly<Record<string, string>>
     }

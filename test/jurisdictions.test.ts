@@ -50,7 +50,7 @@ describe("no code depends on which jurisdiction applies", () => {
     )
   })
 
-  it("1.1: the check would find a comparison, a case, a map, a list, a key and a property", () => {
+  it("1.1: the check finds a profile named in a comparison, a case, a map, a list, a key and a property", () => {
     const wrong = [
       `if (player.jurisdiction === "se") stop()`,
       `if ("ca-on" != code) stop()`,

@@ -151,7 +151,7 @@ describe("the module state of a process", () => {
     )
   })
 
-  it("has no comment left when the source no longer has that state", () => {
+  it("has no comment about state that the source no longer has", () => {
     assert.deepStrictEqual(listed.filter((one) => !kept.includes(one)), [])
     assert.deepStrictEqual(listed.filter((one, index) => listed.indexOf(one) !== index), [])
   })

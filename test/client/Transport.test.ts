@@ -141,7 +141,7 @@ describe("a request", () => {
       assert.strictEqual(request.headers["content-type"], "application/json")
     }))
 
-  it.effect("whose body may be left out is sent without one", () =>
+  it.effect("whose optional body is left out is sent without a body", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf(refusal(404, "NOT_FOUND"))
       const operator = yield* operatorOn(http)

@@ -43,7 +43,7 @@ describe("messages with calls and answers", () => {
     }
   })
 
-  it("have fixed bytes in the packed form", () => {
+  it("have a fixed byte sequence in the packed form", () => {
     assert.strictEqual(
       writeCalls([{ id: 1, key: 7, channel: "d", head: "ä", body: "b" }], 2).toString("hex"),
       ["0000002101", "3ff0000000000000", "401c000000000000", "00000004", "00000001", "00000001", "64c3a462"].join("")

@@ -343,7 +343,7 @@ describe("shard ownership", () => {
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
     }))
 
-  it.effect("is handed over completely when a second caller of the handover continues", () =>
+  it.effect("is handed over completely before a second caller of the handover continues", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])

@@ -68,7 +68,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.deepStrictEqual(settings, [{ rolconfig: null }])
     }))
 
-  it.effect("has declared privileges on every table", () =>
+  it.effect("has declared privileges for every table of the schema", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const tables = yield* sql<{ readonly name: string }>`SELECT relname::text AS name FROM pg_class

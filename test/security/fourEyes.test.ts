@@ -483,7 +483,7 @@ layer(layerCasinos, { excludeTestServices: true })("four-eyes rule", (it) => {
       assert.strictEqual(approved.details["reason"], "token_issued_by_approver")
     }))
 
-  it.effect("a colleague whose second factor one person reset is no second person just by enrolling a new one", () =>
+  it.effect("a colleague whose second factor one person reset does not count as a second person just by enrolling a new one", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 0 })
       const { id: player } = yield* casino.register()

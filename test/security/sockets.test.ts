@@ -40,7 +40,7 @@ layer(layerEdgeServer())("a request with an Upgrade header", (it) => {
       }
     }))
 
-  it.effect("by CONNECT is answered 404 and closed", () =>
+  it.effect("a CONNECT request is answered 404, and its connection is closed", () =>
     Effect.gen(function*() {
       const answer = yield* sendBytes(
         yield* portOf,

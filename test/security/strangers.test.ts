@@ -163,7 +163,7 @@ describe("the allowance for unauthenticated requests", () => {
     return taken
   }
 
-  it.effect("is per client address or IPv6 /64 network, and refills with time", () =>
+  it.effect("is counted per client address or IPv6 /64 network, and refills with time", () =>
     Effect.gen(function*() {
       const strangers = yield* counted(["10.0.0.0/8"])
       assert.strictEqual(takeAll(strangers, "192.0.2.1"), 2000)

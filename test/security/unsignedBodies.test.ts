@@ -44,7 +44,7 @@ describe("the body of an unauthenticated request", () => {
       assert.strictEqual(texts(), 0)
     })
 
-    it(`${name}: a form of genuine length with more fields than any message is refused without decoding it to text`, () => {
+    it(`${name}: a form of normal length with more fields than any message has is refused without decoding it to text`, () => {
       const { bytes, texts } = watched(Buffer.from("a=1&".repeat(4000)))
       assert.strictEqual(receive(bytes)._tag, "Stranger")
       assert.strictEqual(texts(), 0)

@@ -19,11 +19,11 @@ const kinds: ReadonlyArray<TrafficKind> = ["bet", "bet-win", "session", "play", 
 /** Other targets that serve a kind of traffic besides the service. */
 const alike: Readonly<Record<string, { readonly targets: ReadonlyArray<string> }>> = traffics
 
-describe("the traffic of the benchmarks", () => {
+describe("benchmark traffic", () => {
   // Goal: the benchmark measures real work: every kind of request is answered correctly by every target declared to
   // serve it, and the money counted by the generator equals the balances. Method: the real service, baseline and ceiling,
   // a fraction of a second of every kind against each, the checks of every run, and the profiler over all of it.
-  it("is answered correctly by every target, and balances equal the counted money", () =>
+  it("is answered correctly by every target, and the balances equal the money counted", () =>
     Effect.gen(function*() {
       const postgres = yield* startPostgres()
       const pitboss = yield* startPitboss(postgres, provisioning, () => {}, {

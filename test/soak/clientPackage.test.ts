@@ -144,7 +144,7 @@ export const me: Promise<string> = createPlayerClient({ baseUrl: "", token: "" }
         assert.deepStrictEqual(yield* compile("ts-new", withEffect, ...flags), { isOk: true, output: "" })
       }))
 
-    it.effect("plays the first minute in Node.js 20 and 24, Deno and Bun", () =>
+    it.effect("runs the documented first program in Node.js 20 and 24, Deno and Bun", () =>
       Effect.gen(function*() {
         const { folder } = yield* Consumer
         const { environment } = yield* Running
@@ -179,7 +179,7 @@ console.log((await Effect.runPromise(me)).data.operator.slug)
         })
       }))
 
-    it.effect("plays in a browser, from another origin than the service", () =>
+    it.effect("can play in a browser, on a page of another origin than the service", () =>
       Effect.gen(function*() {
         const { folder } = yield* Consumer
         const { environment, url } = yield* Running

@@ -21,7 +21,7 @@ const Listed = Schema.Array(Schema.Struct({ address: Schema.String, pid: Schema.
 
 describe("an API key whose rate is counted by a frozen node", () => {
   it.live(
-    "passes at most its limit and the requests in flight, also after the node wakes",
+    "is served at most its limit plus the requests in flight, also after the node wakes",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const server = yield* makeFickleServer()

@@ -18,7 +18,7 @@ const promisedMs = 5000
 const kills = 3
 const peoplePerKill = 12
 
-layer(layerOwnDatabase, { excludeTestServices: true })("3.4 an exclusion in a licensee, on three nodes", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("3.4 an exclusion for a licensee, on three nodes", (it) => {
   it.effect(
     "excludes the person's other account within five seconds, and each person once when nodes are killed",
     () =>

@@ -19,8 +19,8 @@ const Outcomes = Schema.Struct({
   items: Schema.Array(Schema.Struct({ id: Schema.Int, is_done: Schema.Boolean, code: Schema.NullOr(Schema.String) }))
 })
 
-layer(layerOwnDatabase, { excludeTestServices: true })("a bulk action of staff whose process is killed", (it) => {
-  it.effect("is completed by its retry, with each item done once", () =>
+layer(layerOwnDatabase, { excludeTestServices: true })("a staff bulk action whose process is killed", (it) => {
+  it.effect("is completed by a retry, with each item executed once", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const port = yield* freePort

@@ -25,7 +25,7 @@ const copyOf = (page: Page, selector: string): Promise<string> =>
     return clipboardData.getData("text/plain")
   })()`)
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the frame around the pages", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the common page frame", (it) => {
   it.effect("finds a player, a round and a payment by id, by keyboard alone", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
@@ -176,7 +176,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the fram
       })
     }).pipe(Effect.scoped))
 
-  it.effect("closes a new secret only by its button, asks while it is not copied, and saves it with its key as a file", () =>
+  it.effect("closes a new secret only by its button, asks first if it was not copied, and saves it with its key as a file", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedInFully()

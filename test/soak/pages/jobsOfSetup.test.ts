@@ -10,7 +10,7 @@ import { operatorWith } from "../../kit/HttpCalls.ts"
 
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
-layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the set-up of an operator", (it) => {
+layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("setting up an operator", (it) => {
   it.effect("takes ten clicks including key and webhook, and its page names the missing steps", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()

@@ -30,7 +30,7 @@ const evening = Effect.gen(function*() {
 })
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("support tasks with rounds", (it) => {
-  it.effect("\"my win of 21:40 on Golden Reels is missing\" takes four clicks, and says that no win came", () =>
+  it.effect("the question \"where is my win of 21:40 on Golden Reels?\" is answered in four clicks: no win came", () =>
     Effect.gen(function*() {
       const { paid, seat, taken, waiting } = yield* evening
       const { cookie } = yield* signedIn({ role: "support" })
@@ -72,7 +72,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("support 
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
-  it.effect("\"my win is missing\", when it was refused, takes four clicks to the sentence that says why, and one by its id", () =>
+  it.effect("the reason for a refused win is found in four clicks, and directly by the message id", () =>
     Effect.gen(function*() {
       const { paid, seat } = yield* evening
       const win = fresh("late-win-")

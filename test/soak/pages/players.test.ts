@@ -216,7 +216,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the play
       assert.deepStrictEqual(yield* stateNow, [bonus.id, 500, "cancelled"])
     }).pipe(Effect.scoped))
 
-  it.effect("decide on KYC, restrict and sign out a player, with effect on operator and game", () =>
+  it.effect("decide on KYC, restrict and sign out a player, which takes effect at the operator and in the game", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id, player: { username }, ...seat } = yield* casino.sit(5000)
@@ -431,7 +431,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })("the play
 
   // Goal: what staff read before they exclude or raise is what the player's jurisdiction says. Method: a player under rules whose raises wait
   // longer than the operator's, and whose exclusions end on request.
-  it.effect("offer the exclusion periods of the player's jurisdiction, and announce its waiting times before sending", () =>
+  it.effect("offer the exclusion periods of the player's jurisdiction, and announce waiting times before sending", () =>
     Effect.gen(function*() {
       const { breaks, limits: { raise } } = yield* staff("GET", "/profiles/de").pipe(
         Effect.map(({ document }) => document)

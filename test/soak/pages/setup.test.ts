@@ -259,7 +259,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the setu
       })
     }).pipe(Effect.scoped))
 
-  it.effect("re-encrypt the encrypted columns, by keyboard", () =>
+  it.effect("re-encrypt the encrypted columns, by keyboard alone", () =>
     Effect.gen(function*() {
       const { cookie, id } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })
