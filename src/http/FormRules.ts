@@ -1,4 +1,4 @@
-/** Refuses malformed requests: those with a body, path or query parameters that their endpoint does not accept. */
+/** Refuses malformed requests: a body, path or query parameter that the endpoint does not accept. */
 import { Context, Effect, Result, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint } from "effect/http-api"

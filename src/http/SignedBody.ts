@@ -1,4 +1,4 @@
-/** Request bodies read before authentication: those covered by a signature, and small ones of players and of sign-in. */
+/** Reads request bodies before authentication: bodies covered by a signature, and small bodies of player and sign-in requests. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"

@@ -1,5 +1,5 @@
 /**
- * Operator scope: the operators whose rows a statement may read or write, which are those that a staff member is bound to.
+ * Operator scope of a statement: it may read and write rows only of the operators that the staff member is bound to.
  *
  * A list of the staff API takes its scope from `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its conditions; operators
  * named by the request are checked before (`OperatorBoundsLive.ts`).

@@ -1,4 +1,4 @@
-/** SQL fragments for a transaction's rollbacks that are in effect, which leaves out those that were rolled back themselves. */
+/** SQL fragments that find a transaction's rollbacks in effect, leaving out rollbacks that were themselves rolled back. */
 
 /** Condition: the row of `alias` is a processed rollback of the transaction of `target`. */
 export const rollbackOf = (target: string, alias: string): string =>

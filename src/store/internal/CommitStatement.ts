@@ -3,9 +3,8 @@
  * rows of their decisions. It is a transaction of its own, so that a commit is one round trip.
  *
  * Rows are passed as one array per column, so that the SQL text does not depend on their number; a section without rows gets empty arrays. There are
- * ten texts, planned once: five, each with the sections of the one before and those of provider messages, payments, other requests, rare writes and
- * new players in turn, with and without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane
- * (decision 0042).
+ * ten texts, planned once: five of growing scope (provider messages, then also payments, other requests, rare writes and new players), each with and
+ * without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
  *
  * Integers are passed as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */
