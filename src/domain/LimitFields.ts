@@ -1,4 +1,4 @@
-/** Names of a player's limits (SPEC section 2.9). Minor units, minutes for `max_session_minutes`. */
+/** Names of a player's limits (SPEC section 2.9). Values are minor units, for `max_session_minutes` minutes. */
 export const limitFields = [
   "max_single_bet",
   "max_daily_bet",

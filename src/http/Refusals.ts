@@ -1,4 +1,4 @@
-/** Writes refusals as HTTP responses, in the framework's router and outside it on Node.js's response. */
+/** Turns refusals into HTTP responses, of the router or written directly to Node.js's. */
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
- * Runs operators' commands on players, by one rule in two ways: as an effect, with the reply stored under the idempotency key, or without a fiber,
- * with the signature of the request stored.
+ * Runs operators' commands on players. One rule serves two paths: an effect that stores its reply under the idempotency key, and a call without a
+ * fiber that stores the signature of its request.
  */
 import { Effect, Exit } from "effect"
 import type { AcceptedSignature, StoredSignature } from "../domain/state/AcceptedSignature.ts"

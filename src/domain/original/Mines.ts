@@ -1,4 +1,4 @@
-/** Mines: some of 25 cells are mined; the player picks cells and wins when none of them is. All are opened in one step. */
+/** Mines: some of 25 cells are mined; the player picks cells and wins when none of them is. The picked cells are opened in one step. */
 import { fairMultiplier, makeOriginal } from "./Original.ts"
 
 export type MinesParams = {

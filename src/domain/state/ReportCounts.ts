@@ -1,4 +1,4 @@
-/** Report figures that ledger entries add to (`docs/decisions/0018-reports.md`), in minor units of the player's currency. */
+/** Report figures that a ledger entry adds to (`docs/decisions/0018-reports.md`), in minor units of the player's currency. */
 import type { CasinoSource, EntryType, ReportCount, WalletKind } from "./Change.ts"
 
 const dayMs = 86_400_000
