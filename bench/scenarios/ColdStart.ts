@@ -67,15 +67,21 @@ const timeStart = Effect.fnUntraced(function*(
   return { service, times }
 })
 
-/** The longest stretch in which nothing was answered, ms. */
-export const longestSilence = ({ processed, slot_ms }: Timeline): number => {
-  let [longest, current] = [0, 0]
-  for (const count of processed) {
-    current = count === 0 ? current + 1 : 0
-    longest = Math.max(longest, current)
+/** The longest stretch from slot `first` on in which nothing was answered: its slots, and the slot after it. */
+export const longestStretch = (
+  { processed }: Timeline,
+  first = 0
+): { readonly slots: number; readonly end: number } => {
+  let [longest, current] = [{ slots: 0, end: first }, 0]
+  for (const [index, count] of processed.entries()) {
+    current = count === 0 && index >= first ? current + 1 : 0
+    if (current > longest.slots) longest = { slots: current, end: index + 1 }
   }
-  return longest * slot_ms
+  return longest
 }
+
+/** How long that stretch was, ms. */
+export const longestSilence = (timeline: Timeline): number => longestStretch(timeline).slots * timeline.slot_ms
 
 /** From `from` ms on, how long it takes until as much is answered in a stretch of time as usual before. */
 export const backAtRate = ({ processed, slot_ms }: Timeline, from: number): number | undefined => {

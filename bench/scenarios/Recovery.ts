@@ -21,7 +21,7 @@ import {
 } from "../targets/Postgres.ts"
 import { makeSignedClient, walletBalances } from "../targets/SignedClient.ts"
 import type { Target } from "../targets/Target.ts"
-import { backAtRate, longestSilence } from "./ColdStart.ts"
+import { backAtRate, longestSilence, longestStretch } from "./ColdStart.ts"
 import { checkBalances, checkedRound, roundNumbers } from "./Rounds.ts"
 import { scenario } from "./Scenario.ts"
 
@@ -71,12 +71,16 @@ const untilPostgres = (folder: string, former: number) =>
     })
   )
 
-/** How long after `from` bets were answered again that a kill had ended; undefined when they were not. Both in ms of the timeline. */
-export const betsAfter = ({ processed, slot_ms }: Timeline, killedAt: number, from: number): number | undefined => {
-  const silent = processed.indexOf(0, Math.floor(killedAt / slot_ms))
-  const first = Math.max(silent, Math.floor(from / slot_ms))
+/**
+ * How long after `from` bets were answered again that a kill had ended; undefined when they were not. Both in ms of the timeline. Nodes die one after the
+ * other, so that a first pause may end before the last of them is dead.
+ */
+export const betsAfter = (timeline: Timeline, killedAt: number, from: number): number | undefined => {
+  const { processed, slot_ms } = timeline
+  const { end, slots } = longestStretch(timeline, Math.floor(killedAt / slot_ms))
+  const first = Math.max(end, Math.floor(from / slot_ms))
   const slot = processed.findIndex((count, index) => index >= first && count > 0)
-  return silent < 0 || slot < 0 ? undefined : Math.max(0, slot * slot_ms - from)
+  return slots === 0 || slot < 0 ? undefined : Math.max(0, slot * slot_ms - from)
 }
 
 interface Crash {

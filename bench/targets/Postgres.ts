@@ -32,7 +32,8 @@ export const temporaryFolder = Effect.acquireRelease(
     await chmod(folder, 0o711)
     return folder
   }),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  // a killed server's last processes may still write
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 )
 
 const lastingFolder = (path: string): Effect.Effect<string, BenchError> =>

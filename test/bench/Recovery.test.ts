@@ -41,6 +41,9 @@ describe("recovery measured on a timeline", () => {
     expect([1050, 1500, 1850].map((from) => betsAfter(killed, 1000, from))).toEqual([650, 200, 0])
     const late = timeline([...repeat(10, 50), 20, ...repeat(6, 0), ...repeat(4, 25)], repeat(21, 1))
     expect(betsAfter(late, 1020, 1020)).toBe(680)
+    // a node that dies later
+    const paused = timeline([...repeat(10, 50), 0, 20, ...repeat(6, 0), ...repeat(4, 25)], repeat(22, 1))
+    expect(betsAfter(paused, 1000, 1000)).toBe(800)
     expect(betsAfter(timeline(repeat(19, 50), repeat(19, 1)), 1000, 1000)).toBeUndefined()
     expect(backAtRate(timeline([...repeat(10, 50), ...repeat(9, 0)], repeat(19, 1)), 1000)).toBeUndefined()
   })
