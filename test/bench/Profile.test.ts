@@ -3,7 +3,7 @@ import { renderProfile, summarizeProfile } from "../../bench/report/Profile.ts"
 
 const frame = (functionName: string, url: string, lineNumber = 9) => ({ functionName, url, lineNumber })
 
-describe("the summary of a profile", () => {
+describe("a CPU profile summary", () => {
   // Goal: self time is attributed correctly, and idle time is excluded. Method: a profile written by hand; a delta belongs to the sample
   // before it.
   it("adds up self time by function, file and module", () => {

@@ -31,7 +31,7 @@ const emptyResult: RoundResult = {
   mostUnknown: []
 }
 
-describe("the report of the bench suite", () => {
+describe("the bench report", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
   it("reports balances that the acknowledged bets do not explain", () => {
     const check = (balance: number, least: number, most = 0) =>

@@ -54,7 +54,7 @@ const unknown =
   "clock is far from the last time recorded in the database: deletions, expiry and report totals are suspended for five minutes"
 const agree = "clocks of process and database agree"
 
-describe("the time of the service", () => {
+describe("the service's time", () => {
   it.effect("does not follow a changed process clock; the difference is noticed at once and logged once a minute", () =>
     Effect.gen(function*() {
       const { lines, make, world } = yield* makeWorld

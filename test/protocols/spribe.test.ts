@@ -461,7 +461,7 @@ describe("a Spribe launch", () => {
   const order = launchOf("t+1", { gameId: "hi-lo", lobbyUrl: "https://casino.example.com/lobby?a=1" })
   const { asked, tools } = vendorAnswering({})
 
-  it.effect("is a URL with player, token, language, currency, operator and return address", () =>
+  it.effect("is a URL with player, token, language, currency, operator and return URL", () =>
     Effect.gen(function*() {
       assert.strictEqual(
         yield* outbound.launch(order, tools),

@@ -124,7 +124,7 @@ describe("each exclusion register", () => {
     }).pipe(Effect.provide(layerHttp())))
 })
 
-describe("the HTTP client of a register", () => {
+describe("the register HTTP client", () => {
   const send = (url: string, deadlineMs = 2000) =>
     Effect.gen(function*() {
       const client = yield* (yield* RegisterHttp).open({})

@@ -67,7 +67,7 @@ const rangesOf = (noted: ReadonlyArray<Noted>): ReadonlyArray<readonly [number, 
   return days.flatMap((from) => days.filter((to) => to >= from && to - from < 366).map((to) => [from, to] as const))
 }
 
-describe("counts of active players by day", () => {
+describe("daily counts of active players", () => {
   it("add up to the number of distinct players in every range of days", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 25 }), (steps) => {

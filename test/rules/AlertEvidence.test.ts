@@ -23,7 +23,7 @@ const payment = (
   ...more
 })
 
-describe("evidence of an alert", () => {
+describe("alert evidence", () => {
   it("begins with the rule's time window, or three days before the alert for a rule without one", () => {
     const settings = settingsWith({ structuring: { windowHours: 5 } })
     assert.strictEqual(evidenceSince("structuring", settings, raisedAt), raisedAt - 5 * hour)

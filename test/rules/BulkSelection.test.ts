@@ -35,7 +35,7 @@ describe("an action on several payments", () => {
   })
 })
 
-describe("rows of a queue", () => {
+describe("queue rows", () => {
   it("are grouped, and the groups are ordered by their first rows", () => {
     const rows = [[1, "a"], [2, "b"], [3, "a"], [4, "c"], [5, "b"]] as const
     assert.deepStrictEqual(grouped(rows, ([, group]) => group).map(([id]) => id), [1, 3, 2, 5, 4])

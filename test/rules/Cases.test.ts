@@ -18,7 +18,7 @@ const before = { type: "affordability", status: "decided", decision: "report", a
 const refused = (move: CaseMove, reported = nothingReported, from: Parameters<typeof refuseMove>[0] = before) =>
   refuseMove(from, move, reported)?.details
 
-describe("moves of cases", () => {
+describe("case transitions", () => {
   it("9.1: only the four forward transitions and the one back are allowed", () => {
     const taken = caseStatuses.flatMap((from) =>
       caseStatuses.filter((to) => {

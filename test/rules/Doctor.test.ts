@@ -173,7 +173,7 @@ const cases: ReadonlyArray<readonly [name: string, report: Report, bad: Readonly
 ]
 
 describe("the doctor", () => {
-  it.each(cases)("reports the problems of %s, with what to do next", (_, report, bad) => {
+  it.each(cases)("judges %s, and says what to do about each problem", (_, report, bad) => {
     assert.deepStrictEqual(badOf(report), bad)
   })
 

@@ -41,7 +41,7 @@ const beyond = (of: number, value = 1000) => ({
   resets_at: "2026-12-01T00:00:00.000Z"
 })
 
-describe("4.5 the cap on net deposits", () => {
+describe("4.5 the net deposit cap", () => {
   it("counts a withdrawal from its request on, unless it is rejected or cancelled in the same month", () => {
     const { deposit, move, withdraw } = payer()
     assert.isUndefined(used(deposit(1000)))

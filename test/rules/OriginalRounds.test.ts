@@ -114,9 +114,9 @@ describe("a refused play", () => {
     ["betting switched off", "PLAYER_RESTRICTED", { restrictions: { ...noRestrictions, canBet: false } }],
     ["an exclusion", "PLAYER_RESTRICTED", { exclusion: { type: "time_out", since: 0, until: null } }],
     ["the limit on a bet", "LIMIT_EXCEEDED", { limits: { max_single_bet: 99 } }],
-    ["the limit of the casino", "LIMIT_EXCEEDED", { limits: { casino_max_daily_bet: 99 } }],
+    ["a casino limit", "LIMIT_EXCEEDED", { limits: { casino_max_daily_bet: 99 } }],
     ["the limit on losses", "LIMIT_EXCEEDED", { limits: { max_daily_loss: 99 } }],
-    ["the cap of a bonus", "BONUS_INVALID", { bonus: 50, activeBonus: makeBonus({ maxBet: 99 }) }],
+    ["the maximum stake of a bonus", "BONUS_INVALID", { bonus: 50, activeBonus: makeBonus({ maxBet: 99 }) }],
     ["too little money", "INSUFFICIENT_FUNDS", { real: 99 }],
     ["bonus money that may not be staked on the game", "INSUFFICIENT_FUNDS", {
       real: 0,

@@ -67,7 +67,7 @@ const depositing = (player: Player, amount: number) =>
     notes: null
   })(player, context())
 
-describe("4.3 raises of limits", () => {
+describe("4.3 limit raises", () => {
   const waiting = (raise: Partial<Rules["limits"]["raise"]>, now = noon) => {
     const player = under(limitsOf({ raise: { ...noRules.limits.raise, ...raise } }), {
       limits: { max_weekly_deposit: 100, max_monthly_deposit: 400 },
@@ -227,7 +227,7 @@ describe("4.1 required limits", () => {
   })
 })
 
-describe("4.6 caps on stakes", () => {
+describe("4.6 stake caps", () => {
   const stakes = { stakes: [{ categories: ["slots"], amount: 500, under_age: 25, amount_under: 200 }] }
   const born = (date: string) => under(stakes, { real: 10_000, birthDay: dayNumber(date) })
 

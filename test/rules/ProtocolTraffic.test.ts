@@ -97,7 +97,7 @@ const players = {
   "real money": makePlayer({ real: 60 }),
   "a mixed stake": makePlayer({ real: 15, bonus: 100, activeBonus: makeBonus() }),
   "a bonus that converts": makePlayer({ real: 10, bonus: 40, activeBonus: makeBonus({ wagerRequirement: 40 }) }),
-  "the last of a bonus": makePlayer({
+  "the last money of a bonus": makePlayer({
     real: 0,
     bonus: 40,
     activeBonus: makeBonus({ amount: 40 }),
@@ -160,7 +160,7 @@ for (const [protocol, policy] of Object.entries(policies)) {
 
     it("in lists, settled entirely or not at all", () => {
       const length = runs(3, 4)
-      for (const player of [players["a mixed stake"], players["the last of a bonus"]]) {
+      for (const player of [players["a mixed stake"], players["the last money of a bonus"]]) {
         for (let index = 0; index < messages.length ** length; index++) {
           const sent = sequence(messages, length, index).map(([, action]) => action)
           const runner = new RuleRunner([player], forgetting(index % 2 === 0 ? "all" : "nothing", index))

@@ -160,9 +160,14 @@ for (const remembers of [true, false]) {
         ["an exclusion without end", "PLAYER_RESTRICTED", {
           exclusion: { type: "self_closure", since: 0, until: null }
         }, bet("b", 1)],
-        ["a limit", "LIMIT_EXCEEDED", { limits: { max_single_bet: 99 } }, bet("b", 100)],
-        ["the cap of a bonus", "BONUS_INVALID", { activeBonus: makeBonus({ maxBet: 99 }), bonus: 1 }, bet("b", 100)],
-        ["too little money", "INSUFFICIENT_FUNDS", {}, bet("b", 1001)]
+        ["a stake above a limit", "LIMIT_EXCEEDED", { limits: { max_single_bet: 99 } }, bet("b", 100)],
+        [
+          "a stake above the bonus's maximum",
+          "BONUS_INVALID",
+          { activeBonus: makeBonus({ maxBet: 99 }), bonus: 1 },
+          bet("b", 100)
+        ],
+        ["a stake above the balance", "INSUFFICIENT_FUNDS", {}, bet("b", 1001)]
       ]
       for (const [name, code, settings, action] of refusals) {
         it(`is refused with ${code} for ${name}`, () => {

@@ -114,9 +114,9 @@ describe("every order of one round's messages agrees with the settlement model",
       prize: 100,
       player: makePlayer({ real: 40, bonus: 100, activeBonus: makeBonus() })
     },
-    { name: "a win of nothing", length: runs(3, 4), stake: 60, prize: 0, player: makePlayer({ real: 100 }) },
+    { name: "a win of 0", length: runs(3, 4), stake: 60, prize: 0, player: makePlayer({ real: 100 }) },
     {
-      name: "the last of a bonus",
+      name: "the last money of a bonus",
       length: runs(3, 4),
       stake: 100,
       prize: 70,

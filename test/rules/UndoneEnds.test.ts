@@ -47,7 +47,7 @@ for (const remembers of [true, false]) {
   const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
   const memory = `actor ${remembers ? "kept in memory" : "passivated after every message"}`
 
-  describe(`conversion of a bonus (${memory})`, () => {
+  describe(`a bonus conversion (${memory})`, () => {
     const { hub88: policy } = policies
     const rich = {
       real: 300_000,
@@ -419,10 +419,10 @@ for (const remembers of [true, false]) {
     })
 
     const ends = {
-      "a win of nothing and a close": [bet("b", 1000), win("w", "b", 0), close()],
-      "a win of nothing that closes": [bet("b", 1000), win("w", "b", 0, { closesRound: true })],
-      "a bet that closes": [bet("b", 1000, { closesRound: true })],
-      "a close": [bet("b", 1000), close()]
+      "a win of 0 and a close message": [bet("b", 1000), win("w", "b", 0), close()],
+      "a win of 0 that closes the round": [bet("b", 1000), win("w", "b", 0, { closesRound: true })],
+      "a bet that closes the round": [bet("b", 1000, { closesRound: true })],
+      "a close message": [bet("b", 1000), close()]
     }
     for (const [name, messages] of Object.entries(ends)) {
       it(`is active again when its bet, lost by ${name}, is rolled back`, () => {

@@ -124,7 +124,7 @@ layer(base)("the compliance follower", (it) => {
     }))
 })
 
-layer(base)("sums of deposits", (it) => {
+layer(base)("deposit sums", (it) => {
   it.effect("cover the player's deposits up to the judged one, to the millisecond", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -178,7 +178,7 @@ layer(base)("sums of deposits", (it) => {
     }))
 })
 
-layer(base)("sums of play", (it) => {
+layer(base)("stake sums", (it) => {
   it.effect("are exact over a long ledger, and read a bounded part of it", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -45,7 +45,7 @@ const live = LedgerEntries.layer.pipe(
 const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
-layer(live, { timeout: 120_000, excludeTestServices: true })("reading across players", (it) => {
+layer(live, { timeout: 120_000, excludeTestServices: true })("queries across players", (it) => {
   it.effect("uses an index for every kind of search", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // Goal: a report reads only its operator's days, however many others have. Method: many rows of several operators, and
 // PostgreSQL's plan.
 
-layer(TestDatabase.layer)("the query of the GGR report", (it) => {
+layer(TestDatabase.layer)("the GGR report query", (it) => {
   it.effect("uses indexes and no sequential scan", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
