@@ -201,10 +201,14 @@ describe("6.1 reviews", () => {
     assert.strictEqual(dueAt(noticed, monthsLater(8))["funds_notice"], monthsLater(8))
   })
 
-  it("stay open when the player removes the limits", () => {
+  it("stay open when the player removes the limits, and are next due after the period without limits", () => {
     const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
     const without = { ...state, limits: {}, limitsSet: 0 }
     assert.isNull(noteObligations(without, context(monthsLater(7))).change)
+    const answered = acknowledge(without, { kind: "limit_review", answer: "accept" }, monthsLater(7))
+    const next = accepted(answered).state
+    assert.isUndefined(dueAt(next, monthsLater(19) - 1)["limit_review"])
+    assert.strictEqual(dueAt(next, monthsLater(19))["limit_review"], monthsLater(19))
   })
 
   it("are written once, at a sign-in, a real-mode launch or a deposit", () => {
