@@ -354,7 +354,7 @@ describe("retrying", () => {
       assert.deepStrictEqual(sent.map(({ at }) => at), [0, 23])
     }))
 
-  it.effect("also happens after an error of the gateway itself", () =>
+  it.effect("also follows a gateway's own error answer, such as a 502 with an HTML page", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf({ status: 502, body: "<html>", headers: { "content-type": "text/html" } })
       const error = yield* failureOf((yield* operatorOn(http)).account.me())

@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function*() {
 })
 
 describe("a node whose clock is wrong", () => {
-  it.effect("rejoins after ten queries in a row that no other node answers, and not after nine", () =>
+  it.effect("rejoins after no other node has answered ten clock queries in a row, and not after nine", () =>
     Effect.gen(function*() {
       const { isAside, told, watch, world } = yield* makeWorld
       yield* Effect.forkChild(watch)
@@ -71,11 +71,11 @@ describe("a node whose clock is wrong", () => {
     }))
 })
 
-describe("other nodes' answers about their clocks", () => {
+describe("a node whose clock differs from PostgreSQL's", () => {
   const agreeing = { node: "other", status: 200, body: "" }
   const begun = { ...agreeing, body: unsettled }
 
-  it("contradict a node if another clock agrees with PostgreSQL, unless only this node's time is trusted", () => {
+  it("is contradicted by another node whose clock agrees with PostgreSQL's, unless the first node's time is confirmed and the other's is not", () => {
     const at = (answers: ReadonlyArray<typeof agreeing>, isSettled: boolean) =>
       areContradicting(answers, "self", isSettled)
     assert.deepStrictEqual([at([agreeing], true), at([agreeing], false)], [true, true])

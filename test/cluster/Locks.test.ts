@@ -29,7 +29,7 @@ const node = (port: number) =>
   })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("shard locks", (it) => {
-  it.effect("are released several at once, and the node keeps its other locks", () =>
+  it.effect("can be released several at a time, and the node keeps its other locks", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node(1), yield* node(2)]
       assert.deepStrictEqual(yield* one.acquire([1, 2, 3, shardCount]), [1, 2, 3, shardCount])

@@ -29,7 +29,7 @@ const answers: ReadonlyArray<SentAnswer> = [
 const read = (bytes: Buffer): Message | undefined => readMessage(bytes.subarray(lengthBytes))
 
 describe("messages with calls and answers", () => {
-  it("are decoded as they were sent, in every version of the form", () => {
+  it("are decoded as they were sent, in every version of the wire format", () => {
     for (let form = 1; form <= newestForm; form++) {
       for (
         const [bytes, message] of [
@@ -43,7 +43,7 @@ describe("messages with calls and answers", () => {
     }
   })
 
-  it("have a fixed byte sequence in the packed form", () => {
+  it("have a fixed byte sequence in the packed (binary) wire format", () => {
     assert.strictEqual(
       writeCalls([{ id: 1, key: 7, channel: "d", head: "ä", body: "b" }], 2).toString("hex"),
       ["0000002101", "3ff0000000000000", "401c000000000000", "00000004", "00000001", "00000001", "64c3a462"].join("")

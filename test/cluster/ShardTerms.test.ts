@@ -28,7 +28,7 @@ const waitOf = (terms: ShardTerms["Service"], shard: number) =>
   Effect.map(terms.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
 
 layer(TestDatabase.layer, { excludeTestServices: true })("shard ownership terms", (it) => {
-  it.effect("begin at once for a shard without an owner, and again for the same node", () =>
+  it.effect("begin at once for a shard without an owner, and begin anew at once for the node that already owns it", () =>
     Effect.gen(function*() {
       const one = yield* node("one:1")
       yield* beat("one:1", 0)
@@ -69,7 +69,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("shard ownership terms"
     }))
 
   // Goal: a second change of owner does not shorten the wait for the first one.
-  it.effect("wait for the lease of the owner before the last one as well", () =>
+  it.effect("begin only when the leases of the last owner and of its predecessor are over", () =>
     Effect.gen(function*() {
       const [one, other, third] = [yield* node("one:4"), yield* node("other:4"), yield* node("third:4")]
       yield* beat("one:4", 0)

@@ -246,7 +246,7 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       }
     }))
 
-  it.effect("allows an unknown action to no role", () =>
+  it.effect("denies an action that is not in the permission table to every role", () =>
     Effect.sync(() => {
       for (const action of ["staff.destroy", "", "constructor", "toString", "player"]) {
         assert.deepStrictEqual(rolesFor(action), [], action)

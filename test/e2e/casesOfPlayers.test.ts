@@ -24,7 +24,7 @@ const decided = Effect.fnUntraced(function*(id: number, body: Fields) {
 const judge = Effect.flatMap(Compliance, ({ run }) => Effect.repeat(run, { while: ({ hasMore }) => hasMore }))
 
 layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
-  it.effect("9.2: closing a case closes its alerts, and their holds end with it", () =>
+  it.effect("9.2: closing a case closes its alerts and ends their holds on withdrawals", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { alert, player } = yield* raisedAlert(casino)
@@ -38,7 +38,7 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       dataOf(yield* casino.withdraw(player, 100), 201)
     }))
 
-  it.effect("9.3: a requested consent of the authority holds all withdrawals until it is granted or, if refused, the case is closed", () =>
+  it.effect("9.3: a request for the authority's consent holds all withdrawals until the consent is granted or, if it is refused, the case is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id: player } = yield* casino.register()
@@ -142,7 +142,7 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.lengthOf(yield* staff("GET", `/cases?player=${player}`), 1)
     }))
 
-  it.effect("9.2: a critical alert opens a case automatically, except under the profile `none`", () =>
+  it.effect("9.2: a critical alert opens a case automatically, except under the jurisdiction profile `none`", () =>
     Effect.gen(function*() {
       const free = yield* raisedAlert(yield* openCasino())
       const held = yield* raisedAlert(yield* casinoUnder({ minimum_age: 20 }))
@@ -154,7 +154,7 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.deepInclude(yield* staff("GET", `/cases/${found.id}`), { type: "aml", alerts: [held.alert] })
     }))
 
-  it.effect("4.4: a limit set above the jurisdiction's amount opens a contact case unless one is open, and blocks nothing", () =>
+  it.effect("4.4: a player's limit above the amount set by the jurisdiction opens a contact case unless one is open, and blocks nothing", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ limits: { contact_above: { max_monthly_deposit: 1000 } } })
       const set = (player: number, limits: Fields) => casino.put(`/players/${player}/limits`, { limits })
@@ -180,7 +180,7 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.lengthOf(yield* casesOf(other), 1)
     }))
 
-  it.effect("9.6: net deposits above the threshold raise one alert, one check and one case, and again only after the repeat period", () =>
+  it.effect("9.6: net deposits above the threshold raise one alert, one vulnerability check and one case, and again only after the repeat period", () =>
     whileTimePasses(Effect.gen(function*() {
       const vulnerability = { net_deposits: 1000, window: "P30D", repeat: "P60D" }
       const casino = yield* casinoUnder({ vulnerability })

@@ -11,7 +11,7 @@ import { dataOf, openCasino } from "../kit/Casino.ts"
 // Goal: staff export a ledger, and the file can be verified with one published hash. Method: the commands, over the running service and
 // without it.
 layer(layerCasinos, { excludeTestServices: true })("the commands ledger export and check-export", (it) => {
-  it.effect("print the chain, and verify an exported file by one published hash", () =>
+  it.effect("export the hash chain, and verify the exported file by one published hash", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)

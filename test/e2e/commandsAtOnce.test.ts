@@ -34,10 +34,10 @@ const signatureOf = (name: string) => createHash("sha256").update(name).digest("
 
 // Goal: a payment or a launch that needs no look-up has no fiber, and is as durable. Method: what is begun, asked of the services behind requests
 // over HTTP; outcomes that are unknown, and signatures, in the tables.
-layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without a fiber", (it) => {
+layer(layerPublicApi, { timeout: "60 seconds" })("the fast path of payments and launches (no fiber)", (it) => {
   // over several nodes every command has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "are possible once the needed payment method or game is in memory",
+    "serves a request once its payment method or game is in memory",
     () =>
       Effect.gen(function*() {
         const agent = yield* makeAgent()
@@ -62,7 +62,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without 
       })
   )
 
-  it.effect("of unknown outcome are answered with advice to retry only when a reference or an idempotency key identifies them", () =>
+  it.effect("advises a retry of a withdrawal of unknown outcome only if a reference or an idempotency key identifies it, like the router", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
       yield* addPaymentMethod(operator.id, "card")
@@ -89,7 +89,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without 
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "are impossible only while the payment method or the player's currency is not in memory",
+    "leaves a deposit to the router only if its payment method, or a currency needed for the operator's daily cap, is not in memory",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf
@@ -133,7 +133,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without 
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "that were committed without the caller learning it are answered when sent again, not refused as replays",
+    "answers a repeated deposit that was committed with an unknown outcome for its caller, and does not refuse it as a replay",
     () =>
       Effect.gen(function*() {
         const { call } = yield* addTenant(yield* makeAgent(), yield* portOf, "committed")
@@ -156,7 +156,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without 
       })
   )
 
-  it.effect("with a payment method that another process has disabled are refused within two seconds", () =>
+  it.effect("refuses a payment method within two seconds after another process has disabled it", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "switched-off")
       const sql = yield* SqlClient.SqlClient
@@ -174,7 +174,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("payments and launches without 
       assert.strictEqual(yield* pay("off"), "PAYMENT_REQUEST_INVALID")
     }))
 
-  it.effect("are committed together with their signatures, and refused when another process has accepted the same signature", () =>
+  it.effect("commits each payment together with its signature, and refuses one whose signature another process has accepted", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()

@@ -106,7 +106,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("consents", 
       assert.deepStrictEqual(violations, [])
     }))
 
-  it.effect("10.1: a self-exclusion withdraws all consents in its own commit where the jurisdiction says so, a time-out does not", () =>
+  it.effect("10.1: a self-exclusion withdraws all consents in the same commit where the jurisdiction says so, a time-out does not", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const consenting = Effect.fnUntraced(function*(reset: boolean) {
@@ -194,8 +194,8 @@ const asking = Effect.fnUntraced(function*(kind: RegisterKind, use: Partial<Use>
   return { ...casino, fake, someone, say, audience, checks }
 })
 
-layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences", (it) => {
-  it.effect("10.2: a player without consent, excluded, restricted or of another operator is refused with the reason", () =>
+layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("marketing audiences", (it) => {
+  it.effect("10.2: players without consent, excluded, restricted or of another operator are listed as refused, each with the reason", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({})
       const player = (marketing: Fields = { email: true }) =>
@@ -291,7 +291,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       assert.strictEqual(fake.asked.length, before + 1)
     }))
 
-  it.effect("10.2: a clear answer to the marketing question counts for max_age, and only for the identity that was queried", () =>
+  it.effect("10.2: a register's clear answer to a marketing check is reused for max_age, and only for the identity that was queried", () =>
     whileTimePasses(Effect.gen(function*() {
       const { audience, fake, patch, someone } = yield* asking("generic", { max_age: "PT24H" })
       const { id } = yield* someone()
@@ -307,7 +307,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       assert.deepStrictEqual([yield* asked, yield* asked], [1, 0])
     })))
 
-  it.effect("10.2: without a valid answer the player is refused as register_unavailable, unless the jurisdiction allows it", () =>
+  it.effect("10.2: without a valid register answer the player is refused as register_unavailable, unless the jurisdiction allows the player", () =>
     whileTimePasses(Effect.gen(function*() {
       const outcome = Effect.fnUntraced(function*(use: Partial<Use>, lastGood: string | null = null) {
         const { audience, checks, fake, post, someone } = yield* asking("generic", use, lastGood)
@@ -332,7 +332,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
       assert.deepStrictEqual(yield* outcome({ unavailable: "last_good" }, "P1D"), [true, true, undefined, false])
     })))
 
-  it.effect("10.2: thousands of players are checked in the register's batches, and an invalid personal number fails only itself", () =>
+  it.effect("10.2: thousands of players are checked in batches, and an invalid personal number fails only its own player's check", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { audience, fake, id: operatorId, someone } = yield* asking("spelpaus")
@@ -368,7 +368,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("audiences",
 
 const impatient = layerCasinos.pipe(Layer.provide(Layer.succeed(AudiencePatience, 0)))
 
-layer(impatient, { excludeTestServices: true, timeout: 60_000 })("audiences whose checks take too long", (it) => {
+layer(impatient, { excludeTestServices: true, timeout: 60_000 })("marketing audiences with slow checks", (it) => {
   it.effect("10.2: a player who was not checked in time is refused as register_unavailable, and no check is stored", () =>
     Effect.gen(function*() {
       for (const kind of ["spelpaus", "generic"] as const) {

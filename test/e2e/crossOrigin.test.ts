@@ -133,7 +133,7 @@ const layerNamedOrigins = Layer.fresh(layerPublicServer).pipe(
 )
 
 layer(layerNamedOrigins)("answers when allowed origins are configured", (it) => {
-  it.effect("can be read by pages of those origins only", () =>
+  it.effect("can be read by pages of the allowed origins only", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("named")
       const token = yield* issueToken(caller, (yield* registered(caller, "ada")).id)

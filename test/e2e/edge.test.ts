@@ -122,7 +122,7 @@ layer(Live)("the public server", (it) => {
       assert.notMatch(reply.text, /<(script|link|img|iframe)[^>]+(src|href)=/)
     }))
 
-  it.effect("an accepted signature is refused after a restart and by a second process", () =>
+  it.effect("an accepted signature is refused as a replay after a restart and by a second process", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("restart")
       const key = yield* addApiKey(operator.id)
@@ -140,7 +140,7 @@ layer(Live)("the public server", (it) => {
       }))
     }))
 
-  it.effect("a keyed request sent to two processes at once takes effect once", () =>
+  it.effect("a request sent to two processes at once under one idempotency key takes effect once", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("two-processes")
       const key = yield* addApiKey(operator.id)
@@ -182,7 +182,7 @@ layer(Live)("the public server", (it) => {
       }))
     }))
 
-  it.effect("a change by another process applies within two seconds", () =>
+  it.effect("an API key that another process has revoked is refused within two seconds", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("elsewhere")

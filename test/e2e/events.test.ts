@@ -77,7 +77,7 @@ layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("operator
       assert.deepStrictEqual([rest.data, metaOf(rest).next_cursor], [[], metaOf(filtered).next_cursor])
     }))
 
-  it.effect("are refused for another operator's cursor, an invented cursor and an unknown type", () =>
+  it.effect("cannot be listed with another operator's cursor, an invented cursor or an unknown type", () =>
     Effect.gen(function*() {
       const [account, other] = [yield* openAccount, yield* openAccount]
       const { id } = yield* account.player
@@ -194,7 +194,7 @@ layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("operator
     }))
 
   // Goal: a gap is never silent. Method: events are removed between the two looks of a page, which waits for their table.
-  it.effect("deleted while a page is read cause the page to be refused", () =>
+  it.effect("that are deleted while a page is being read make that page fail instead of being missing from it", () =>
     Effect.gen(function*() {
       const account = yield* openAccount
       const sql = yield* ServiceSql

@@ -73,7 +73,7 @@ const newTable = Effect.gen(function*() {
   return { ...seat, ask, newPlayer, seatOf }
 })
 
-layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evolution", (it) => {
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evolution's wallet calls", (it) => {
   it.effect("check returns a new sid: the old one is INVALID_SID for balance and debit, and its bets are still settled", () =>
     Effect.gen(function*() {
       const { balance, check, credit, debit, sid } = yield* newTable
@@ -240,7 +240,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* credit("b-1", 10), ["OK", 100])
     }))
 
-  it.effect("a call without uuid is served, and a uuid is echoed", () =>
+  it.effect("a call without uuid is served, and a call with one gets it back in the answer", () =>
     Effect.gen(function*() {
       const { ask, playerRef, sid } = yield* newTable
       const about = { uuid: undefined, sid, userId: playerRef, channel: { type: "P" } }

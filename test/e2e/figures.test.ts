@@ -194,7 +194,7 @@ layer(layerCasinos, { excludeTestServices: true })("figures", (it) => {
     }))
 
   // Goal: an operator at UTC+2 sees its own days. Method: play before and after its midnight, with every hour read, and then one missed.
-  it.effect("by local day begin at the operator's midnight, or at the last reading before it when that hour's reading was missed", () =>
+  it.effect("by local day begin at the operator's midnight, or at the last earlier reading if the reading at midnight was missed", () =>
     whileTimePasses(Effect.gen(function*() {
       yield* goTo(noon)
       const readings = yield* FigureReadings

@@ -84,7 +84,7 @@ layer(live, { excludeTestServices: true })("free rounds", (it) => {
       )
     }))
 
-  it.effect("are issued once for a request repeated under its key, also after the vendor did not answer", () =>
+  it.effect("are issued once for a request repeated under its idempotency key, also after the vendor did not answer", () =>
     Effect.gen(function*() {
       const { casino, issue, path, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("free-") }

@@ -92,7 +92,7 @@ const ids = Effect.sync(() => {
   return (id: string) => `${name}-${id}`
 })
 
-layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Hub88", (it) => {
+layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("calls of Hub88 and Caleta", (it) => {
   it.effect("user info and balance return the player, currency and balance, and echo request_uuid", () =>
     Effect.gen(function*() {
       const { balance, info, playerRef } = yield* newTable("hub88")

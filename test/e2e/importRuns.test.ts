@@ -73,7 +73,7 @@ const whileHeld = Effect.fnUntraced(function*<A, E, R, A2, E2, R2>(
 })
 
 layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes rule", (it) => {
-  it.effect("a line refused by the check stays refused when posted, also after its reason is gone, and is not in the totals", () =>
+  it.effect("a line that the check refused stays refused when it is posted, even if the reason is gone, and does not count in the totals", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { checker, maker } = yield* people
@@ -370,7 +370,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.isNull(next)
     }))
 
-  it.effect("an export leaves a line in the audit log wherever it begins", () =>
+  it.effect("an export that does not begin with the first player leaves a line in the audit log as well", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       yield* casino.register({ external_id: fresh("exported-") })
@@ -416,7 +416,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       )
     }))
 
-  it.effect("an imported exclusion that ends on request does not shorten the same person's exclusion here", () =>
+  it.effect("an imported exclusion that ends on request does not shorten the exclusion that the same person already has at the operator", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { checker, maker } = yield* people

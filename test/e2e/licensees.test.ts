@@ -151,7 +151,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       dataOf(yield* second.post("/players", again({ ...under, jurisdiction: "none" })), 201)
     }))
 
-  it.effect("3.4: with `ask` covers the operators named in the request, whether operator, player or staff sends it", () =>
+  it.effect("3.4: covers the operators named in the request if the jurisdiction's scope is `ask`, whether operator, player or staff sends it", () =>
     Effect.gen(function*() {
       const { first, second } = yield* operators(2, { scope: "ask" })
       const [near, far] = [registration(fresh("p-")), registration(fresh("p-"))]
@@ -241,7 +241,7 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       assert.deepInclude(yield* exclusionOf(second, account), { source: "licensee" })
     })))
 
-  it.effect("3.4: covers an account registered while the exclusion spreads, whichever of the two is compared first", () =>
+  it.effect("3.4: covers an account registered while the exclusion spreads, whether the account or the exclusion is compared first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { first, second } = yield* operators(2)

@@ -281,7 +281,7 @@ layer(layerCasinos, { excludeTestServices: true })("import and export", (it) => 
       yield* verified(two.slug)
     })))
 
-  it.effect("pending bonuses, consents by product and a cap are imported, applied, and exported unchanged", () =>
+  it.effect("pending bonuses, consents by product and a net deposit cap are imported, applied, and exported unchanged", () =>
     Effect.scoped(Effect.gen(function*() {
       const { bring, exported } = yield* movers
       const [one, two] = [yield* openCasino(), yield* openCasino()]
@@ -360,7 +360,7 @@ layer(layerCasinos, { excludeTestServices: true })("import and export", (it) => 
       yield* verified(one.slug)
     })))
 
-  it.effect("events are sent when the option asks for them", () =>
+  it.effect("an import with the option --events emits player.registered for an imported player", () =>
     Effect.scoped(Effect.gen(function*() {
       const { bring } = yield* movers
       const casino = yield* openCasino()

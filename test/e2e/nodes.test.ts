@@ -361,7 +361,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("count a staff correction of unknown outcome towards the day's total, but not one refused because the player moved", () =>
+  it.effect("count a staff correction of unknown outcome towards the day's total, but not one refused because another node owns the player", () =>
     Effect.gen(function*() {
       const spending = yield* StaffSpending
       const { name, tenant } = yield* openHouse
@@ -413,7 +413,7 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       }
     }).pipe(Effect.scoped))
 
-  it.effect("apply the findings of one node's job to players of other nodes", () =>
+  it.effect("redeem promo codes and apply due limit raises and bonus ends for players of other nodes, whichever node runs the job", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const ids = yield* Ids

@@ -62,7 +62,7 @@ layer(layerCasinos, { excludeTestServices: true })("player obligations", (it) =>
       assert.deepStrictEqual(dataOf(yield* casino.get(`/players/${id}/obligations?state=open`)), [])
     }))
 
-  it.effect("6.1: reviews fall due by time, are raised by a job also for inactive players, and start again when answered", () =>
+  it.effect("6.1: limit reviews and funds notices fall due by time, are raised by a job also for inactive players, and start again when answered", () =>
     whileTimePasses(Effect.gen(function*() {
       const { run } = yield* DueObligations
       const casino = yield* casinoUnder({ reviews: { limits: "P30D", funds_notice: "P60D" } })
@@ -93,7 +93,7 @@ layer(layerCasinos, { excludeTestServices: true })("player obligations", (it) =>
       assert.sameMembers(met.map(({ kind }: { readonly kind: string }) => kind), ["limit_review", "funds_notice"])
     })))
 
-  it.effect("2.5: limits that a new version requires become obligations by a job, also for inactive players", () =>
+  it.effect("2.5: limits that a new profile version requires become obligations by a job, also for inactive players", () =>
     Effect.gen(function*() {
       const { run } = yield* DueObligations
       const casino = yield* casinoUnder({})
@@ -104,7 +104,7 @@ layer(layerCasinos, { excludeTestServices: true })("player obligations", (it) =>
       assert.deepStrictEqual({ ...open }, { kind: "required_limits", state: "open" })
     }))
 
-  it.effect("4.1: limits above a cap of a new version are lowered by a job, with a line in the audit log", () =>
+  it.effect("4.1: limits above a cap of a new profile version are lowered by a job, with a line in the audit log", () =>
     Effect.gen(function*() {
       const { run } = yield* DueObligations
       const casino = yield* casinoUnder({})

@@ -326,7 +326,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bound to operators", (
       assert.deepStrictEqual(problems, [])
     }), 240_000)
 
-  it.effect("work on their own operators, also by the command line, and cannot give those players another operator's bonus", () =>
+  it.effect("work on their own operators, also by the command line, and cannot give their players another operator's bonus", () =>
     Effect.gen(function*() {
       const mine = yield* furnished
       const second = yield* furnished

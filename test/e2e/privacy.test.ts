@@ -367,7 +367,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       )
     }))
 
-  it.effect("5.7: person digests of checks, also of a refused registration, are erased after their period; the proof of the check stays", () =>
+  it.effect("5.7: person digests of register checks, also for refused registrations, are erased after their period; the proof of the check stays", () =>
     whileTimePasses(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const fake = yield* makeFakeRegister({ kind: "generic" })

@@ -86,7 +86,7 @@ layer(layerCasinos, { excludeTestServices: true })("jurisdiction profiles", (it)
       dataOf(yield* casino.post("/players", { ...personOf(), currency: "SEK" }), 201)
     }))
 
-  it.effect("1.4: amounts of a later version are converted to each currency in which the profile has players", () =>
+  it.effect("1.4: amounts of a later profile version are converted to each currency in which the profile has players", () =>
     Effect.gen(function*() {
       const code = codeOf()
       yield* importProfile({ code, currency: "NOK" })
@@ -104,7 +104,7 @@ layer(layerCasinos, { excludeTestServices: true })("jurisdiction profiles", (it)
       ]])
     }))
 
-  it.effect("1.4: amounts are refused while the profile has players in a currency without a rate, and these keep their rules", () =>
+  it.effect("1.4: a version with amounts is refused while the profile has players in a currency without a rate, and they keep their rules", () =>
     Effect.gen(function*() {
       const code = codeOf()
       yield* importProfile({ code, currency: "CZK" })
@@ -206,7 +206,7 @@ layer(layerCasinos, { excludeTestServices: true })("jurisdiction profiles", (it)
       assert.strictEqual((yield* exclude).status, 200)
     }))
 
-  it.effect("2.6: a looser version of a profile in use, and any version of a built-in one, needs a second person", () =>
+  it.effect("2.6: a looser version of a profile in use, and any version of a built-in one, needs approval by a second person", () =>
     Effect.gen(function*() {
       const code = codeOf()
       const strict = { code, limits: { raise: { wait: "P7D" } } }
@@ -232,7 +232,7 @@ layer(layerCasinos, { excludeTestServices: true })("jurisdiction profiles", (it)
       assert.strictEqual((yield* staffCall("GET", "/backoffice/v1/profiles/mt")).data.document.minimum_age, 18)
     }))
 
-  it.effect("2.6: a looser version that waits or begins later needs approval and waits again when it is sent anew", () =>
+  it.effect("2.6: an approved looser version that is not yet in force needs approval and the waiting time again when it is sent anew", () =>
     Effect.gen(function*() {
       const { token: admin } = yield* made("/staff", { name: "First", role: "admin" })
       const { token: other } = yield* made("/staff", { name: "Second", role: "compliance" })

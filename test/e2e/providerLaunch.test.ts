@@ -51,7 +51,7 @@ const sessionsOf = Effect.fnUntraced(function*(player: number) {
 })
 
 layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
-  it.effect("returns the vendor's URL, and the same one to a retry under its key", () =>
+  it.effect("returns the vendor's URL, and the same one to a retry under its idempotency key", () =>
     Effect.gen(function*() {
       const { casino, game, launch, player, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }
@@ -116,7 +116,7 @@ layer(live, { excludeTestServices: true })("a launch at a vendor", (it) => {
       assert.deepStrictEqual(yield* sessionsOf(player), [])
     }))
 
-  it.effect("answers TRY_AGAIN when the vendor fails, and succeeds later under the same key", () =>
+  it.effect("answers TRY_AGAIN when the vendor fails, and succeeds later under the same idempotency key", () =>
     Effect.gen(function*() {
       const { launch, player, provider, vendor } = yield* openAtVendor
       const once = { "idempotency-key": fresh("launch-") }

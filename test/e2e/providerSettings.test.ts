@@ -143,7 +143,7 @@ layer(live, { excludeTestServices: true })("provider protocol settings", (it) =>
       assert.strictEqual((yield* update({ protocol: "bare", name: "Barer" })).status, 200)
     }))
 
-  it.effect("are read by the command line from a file with a JSON object only", () =>
+  it.effect("are read by the command line from a file that holds a JSON object; for any other file it exits with 2", () =>
     Effect.scoped(Effect.gen(function*() {
       for (const file of [yield* fileOf("{"), yield* fileOf("[1]"), "no-such-file.json"]) {
         const { exitCode, stderr } = yield* runHere(

@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff reads across players",
       ])
     }))
 
-  it.effect("entries and rounds are paged to the end, across players and hours apart", () =>
+  it.effect("the pages of entries and rounds together contain every row, across players and hours", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const rounds: Array<string> = []
@@ -390,7 +390,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff reads across players",
       ], [[1000, 500], [900], [900], [1000], [], [900], [500]])
     }))
 
-  it.effect("a waiting withdrawal shows what it waits for and why this account may not act; payments are paged in every order", () =>
+  it.effect("a waiting withdrawal shows what it waits for and why the signed-in account may not act; payments are paged in every order", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
       const clerks = [

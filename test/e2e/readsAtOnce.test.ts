@@ -39,8 +39,8 @@ const scenes: ReadonlyArray<readonly [status: number, path: string]> = [
 
 // Goal: a read has the same answer with and without a fiber: the router serves what is unusual (docs/decisions/0041-one-way-through-http.md), by handlers that
 // decode queries by their schemas. Commands have one form for both. Method: the same requests, plain and through the router.
-layer(layerPublicApi, { timeout: "60 seconds" })("reads without a fiber", (it) => {
-  it.effect("give the same answers as the request handlers", () =>
+layer(layerPublicApi, { timeout: "60 seconds" })("the fast path of reads (no fiber)", (it) => {
+  it.effect("gives the same answers as the router's request handlers", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()
@@ -90,7 +90,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("reads without a fiber", (it) =
       }
     }))
 
-  it.effect("fail only for a player whose row cannot be decoded", () =>
+  it.effect("fails only for the player whose row cannot be decoded, when several players are read by one statement", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const agent = yield* makeAgent()

@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       }))
   }
 
-  it.effect("5.3: the verdict `previous` admits the player, and is shown", () =>
+  it.effect("5.3: a person whose register verdict is `previous` can register and sign in, and the player resource shows the verdict", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("gamstop")
       const name = fresh("Lovelace")
@@ -110,7 +110,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       dataOf(yield* casino.post(`/players/${id}/session-tokens`), 201)
     }))
 
-  it.effect("5.4: an invalid answer or none admits nobody and reserves no name, and the same key works later", () =>
+  it.effect("5.4: a registration without a valid register answer is refused and reserves no username; its idempotency key works later", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("spelpaus")
       const body = casino.person(fresh("Lovelace"))
@@ -150,7 +150,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       dataOf(yield* casino.deposit(id, 100), 201)
     }))
 
-  it.effect("5.4: a player who was admitted without an answer is checked again every five minutes until there is one", () =>
+  it.effect("5.4: a player who was admitted without a register answer is checked again every five minutes until there is one", () =>
     Effect.gen(function*() {
       const { again } = yield* RegisterRefresh
       const lenient = { max_age: "PT0S", unavailable: "last_good" } as const
@@ -181,7 +181,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual(asked(), before)
     }))
 
-  it.effect("5.4: a repeated deposit is still a replay while the register is down", () =>
+  it.effect("5.4: a repeated deposit is still replayed while the register is down", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("spelpaus")
       const { id } = dataOf(yield* casino.post("/players", casino.person(fresh("Lovelace"))), 201)
@@ -193,7 +193,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual(casino.fake.asked.length, asked)
     }))
 
-  it.effect("5.2: simultaneous checks of one player share one query, and a recent answer needs none", () =>
+  it.effect("5.2: simultaneous checks of one player share one query, and while its answer is recent no check needs another query", () =>
     Effect.gen(function*() {
       const fresh24 = { max_age: "PT24H", unavailable: "refuse" } as const
       const casino = yield* casinoWith("spelpaus", { registration: always, login: always, deposit: fresh24 })
@@ -222,7 +222,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.isAtMost(casino.fake.asked.length, 5 * nodesOfRun)
     }))
 
-  it.effect("5.2, 12.5: a register that hangs delays its own check only, and bets not at all", () =>
+  it.effect("5.2, 12.5: a register that hangs delays a registration that needs its answer, but no bet", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("gamstop")
       const { id } = dataOf(yield* casino.post("/players", casino.person(fresh("Lovelace"))), 201)
@@ -241,7 +241,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.strictEqual((yield* Fiber.join(waiting)).code, "TRY_AGAIN")
     }))
 
-  it.effect("5.7: of two simultaneous registrations under one name, the refused one keeps its check as well", () =>
+  it.effect("5.7: of two simultaneous registrations under one username, the register check of the refused one is stored as well", () =>
     Effect.gen(function*() {
       const casino = yield* casinoWith("spelpaus")
       casino.fake.setMode("slow", 300)
@@ -271,7 +271,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       assert.deepInclude(yield* Fiber.join(again), { status: 422, code: "SELF_EXCLUDED_IDENTITY" })
     }))
 
-  it.effect("5.4: a failed query is repeated later if one of its callers was admitted without it, whoever started it", () =>
+  it.effect("5.4: a failed query is repeated later if one request admitted its player without the answer, whichever request sent the query", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const lenient = { max_age: "PT0S", unavailable: "last_good" } as const
@@ -379,7 +379,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("national re
       }
     }))
 
-  it.effect("5.4: a player who was admitted without an answer is checked again, whatever the ids of other nodes' checks", () =>
+  it.effect("5.4: a player who was admitted without a register answer is checked again, even if an earlier check has a higher id", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { again } = yield* RegisterRefresh

@@ -170,7 +170,7 @@ const live = layerWebhooks.pipe(Layer.provideMerge(layerCasinos))
 for (let first = 1; first <= runs(6, 30); first += seedsAtATime) {
   layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock", (it) => {
     for (let seed = first; seed < first + seedsAtATime; seed++) {
-      it.effect(`has the same effects when advanced as when the time passes, seed ${seed}`, () =>
+      it.effect(`has the same effects when it is advanced as when the time passes by itself, seed ${seed}`, () =>
         Effect.gen(function*() {
           const passed = yield* scene(seed, withJobs)
           const advanced = yield* scene(seed, byClock)

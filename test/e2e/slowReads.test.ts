@@ -29,7 +29,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("slow reads", (it) => {
   // readiness, before and after the cached keys expire; then one list more.
   // the connections are those of one node
   it.effect.skipIf(nodesOfRun > 1)(
-    "leave database connections to bets, wins and other short requests",
+    "leave database connections free for bets, wins and other short requests",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf

@@ -37,7 +37,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff bulk actions", (it) =>
       assert.strictEqual((yield* approveAll(second, ids, key)).data.refused, 6)
     }))
 
-  it.effect("count each item before the next: a player's two withdrawals above the threshold together need a second person", () =>
+  it.effect("count each item before they decide the next: two withdrawals of a player that together exceed the threshold need a second person", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 150 })
       const { token } = yield* made("/staff", { name: "One", role: "payments" })

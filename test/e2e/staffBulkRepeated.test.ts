@@ -52,7 +52,7 @@ for (const isAtOnce of [false, true]) {
   layer(Layer.provideMerge(layerBothServersOn(nodes), Calendar.layer), { excludeTestServices: true })(
     `a command of a bulk action that arrives twice ${isAtOnce ? "at once" : "one after the other"}`,
     (it) => {
-      it.effect("is executed once, and its answer is that of one execution", () =>
+      it.effect("is executed once, and both deliveries get the same answer", () =>
         Effect.gen(function*() {
           const casino = yield* openCasino({ withdrawal_second_approval_above: 500 })
           const { token } = yield* made("/staff", { name: "One", role: "payments" })

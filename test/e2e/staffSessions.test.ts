@@ -289,7 +289,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff sessions", (it) => {
       assert.strictEqual((yield* call("POST", "/session/second-factor")).status, 201)
     }))
 
-  it.effect("end when somebody else rotates the account's token, together with its unused sign-in links", () =>
+  it.effect("end, and unused sign-in links with them, when another person rotates the account's token", () =>
     Effect.gen(function*() {
       const { call, id, token } = yield* withPassword(fresh("Lou "))
       const link = yield* browse("POST", "/staff/tickets", { headers: { authorization: `Bearer ${token}` }, body: {} })

@@ -32,7 +32,7 @@ const openWith = Effect.fnUntraced(function*(settings: { readonly [field: string
 })
 
 layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's currency", (it) => {
-  it.effect("a second approval is needed above the value at today's rate, and always without a rate", () =>
+  it.effect("a withdrawal above the threshold at today's rate needs a second approval, and without a rate every withdrawal does", () =>
     Effect.gen(function*() {
       const casino = yield* openWith({ withdrawal_second_approval_above: 10_000 })
       const [first, second] = [
@@ -148,7 +148,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
     }))
 
   // Goal: a bonus of 10.00 EUR is 1639 KRW for a player in won, by whichever way it is granted. Method: no rate, then a rate, per way.
-  it.effect("the default amount and max_bet are converted for grants of operators, staff and promo codes", () =>
+  it.effect("a bonus's default amount and max_bet are converted alike when an operator, staff or a promo code grants it", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const bonus = yield* casino.newBonus({ default_amount: 1000, max_bet: 500 })

@@ -91,7 +91,7 @@ const layerLosing = Layer.merge(
   )
 )
 
-layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("the answer after a node was lost", (it) => {
+layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("the answer after the loss of a node", (it) => {
   it.effect("advises a retry only when an idempotency key or a reference identifies the request", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

@@ -333,7 +333,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       })
     }))
 
-  it.effect("A8R: a win before its bet is paid, and all transactions of a call are settled or none", () =>
+  it.effect("A8R: a win that arrives before its bet is paid, and all transactions of a call are settled or none", () =>
     Effect.gen(function*() {
       const table = yield* newTable("a8r")
       const call = a8r(table)

@@ -589,7 +589,7 @@ describe("Actors", () => {
 
     // Goal: a storm of retries from outside memory costs a handful of round trips and stops no other key. Method: two hundred repeats and fifty
     // new commands of other keys, gathered behind a held commit.
-    it.effect("is resolved for all repeated commands of a batch by one query of the store", () =>
+    it.effect("needs one store query to find all repeated commands of the batch, and the new commands are then committed together", () =>
       Effect.gen(function*() {
         const repeats = Array.from({ length: 200 }, (_, index) => index + 1)
         const others = Array.from({ length: 50 }, (_, index) => index + 1001)
@@ -615,7 +615,7 @@ describe("Actors", () => {
 
     // Goal: nothing is rolled back twice for the same reason, also within the commands of one key. Method: repeats before and after a new
     // command, and a command twice, in one unit.
-    it.effect("does not happen again for the same id", () =>
+    it.effect("happens only once when several commands of one key, before and after a new one, are repeats", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         for (const name of ["a", "c"]) store.postElsewhere(1, name, 1)
@@ -638,7 +638,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: of two keys that claim the same id in one commit the first one gets it. Method: both behind a held commit.
-    it.effect("leaves an id that two keys claim to the first of them", () =>
+    it.effect("gives an id that two keys claim in one commit to the first of them", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
         const actors = yield* makeActors(store)
@@ -787,7 +787,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("is also the answer after a defect of the store", () =>
+    it.effect("is also the answer when the store fails with a defect during a commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(() => Effect.die("a bug in the store"), () => {
@@ -884,7 +884,7 @@ describe("Actors", () => {
 
   describe("callers", () => {
     // Goal: a bug in a rule affects its own caller only. Method: it is between two sound commands of one group.
-    it.effect("get a defect only for their own step", () =>
+    it.effect("get a defect only if their own command throws", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0 })
         const broken: AccountStep = () => {

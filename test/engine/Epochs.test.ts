@@ -60,7 +60,7 @@ const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnT
 describe("Epochs", () => {
   describe("a first load", () => {
     // Goal: pending commits of a former owner fail. Method: it commits after the load, on the previous version.
-    it.effect("fences off the former owner if keys are shared", () =>
+    it.effect("fences off the former owner if several nodes share the keys", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const late = store.commit([{
@@ -77,7 +77,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }])
       }).pipe(Effect.provide(makePlacement(7).layer)))
 
-    it.effect("does not fence if keys are not shared", () =>
+    it.effect("does not fence if one node owns all keys", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -173,7 +173,7 @@ describe("Epochs", () => {
 
     // Goal: a command is decided under the epoch that it was accepted under, or not at all: another node may have answered it in between. Method: the
     // key goes and comes back during the load, and a command comes before the load ends.
-    it.effect("during a load, before a new one begins, refuses the earlier commands and decides the later ones", () => {
+    it.effect("and is followed by a new one during a load refuses the commands of the old epoch and decides those of the new one", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })

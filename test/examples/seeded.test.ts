@@ -15,7 +15,7 @@ const seeded = (seed: number) => {
 
 // Goal: random draws are repeatable. Method: two sources with the same seed, side by side.
 layer(seeded(42))("seeded randomness", (it) => {
-  it.effect("draws the same secrets again", () =>
+  it.effect("draws the same secrets from the same seed", () =>
     Effect.gen(function*() {
       const entropy = yield* Entropy
       const again = yield* Effect.provide(Effect.service(Entropy), seeded(42))

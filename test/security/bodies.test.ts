@@ -126,7 +126,7 @@ describe("limits of a JSON body", () => {
   })
 })
 
-describe("stored refusals", () => {
+describe("refusals stored under idempotency keys", () => {
   it("are limited to a number of bytes per scope and minute", () => {
     const { take } = makeRefusalBudget()
     assert.isTrue(take("a", 60, 100, 0))

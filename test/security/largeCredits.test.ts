@@ -139,7 +139,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       assertRefused(yield* casino.withdraw(batched.id, 100), 422, "PLAYER_RESTRICTED", held)
     }))
 
-  it.effect("cannot be configured with a threshold below the minimum", () =>
+  it.effect("is defined by a configurable threshold, which cannot be set below the minimum", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const configure = (terms: { readonly [field: string]: unknown }) =>
@@ -166,7 +166,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       assert.strictEqual(status, 200)
     }))
 
-  it.effect("follows the operator's settings; one player's holds are capped at 20, and a release covers earlier alerts only", () =>
+  it.effect("is judged by the operator's threshold; a player has at most 20 holds, and a release covers earlier alerts only", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       yield* staff("PATCH", "/alert-rules/large_credit", { operator: casino.slug, threshold: 200_000 })

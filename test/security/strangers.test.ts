@@ -208,7 +208,7 @@ describe("the allowance for unauthenticated requests", () => {
       assert.isUndefined(from("192.0.2.9"))
     }))
 
-  it.effect("gives the bytes reserved for slow bodies to new ones after a second", () =>
+  it.effect("cuts off a slow body after a second when a new body needs its reserved bytes", () =>
     Effect.gen(function*() {
       const { reserve } = yield* counted([])
       let cut = 0

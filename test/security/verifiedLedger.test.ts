@@ -205,7 +205,7 @@ layer(live)("an incremental verification of the ledger", (it) => {
 
 // Goal: what is kept moves on with each sound verification of all ledgers, and with none that is not. Method: verifications one after the other.
 layer(live)("the stored position of the incremental verification", (it) => {
-  it.effect("advances with each sound verification, and is discarded at the first violation until it is repaired", () =>
+  it.effect("advances with each verification without violation, and is discarded at the first violation until the ledger is repaired", () =>
     Effect.gen(function*() {
       const { bob, seals, sql } = yield* history
       assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 2, since: "1970-01-01T04:00:00.000Z" })

@@ -229,7 +229,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       for (const more of excluded) dataOf(yield* attempt(more), 201)
     })))
 
-  it.effect("4.2 registration: an existing promo code is redeemed, by a job after a crash; any code is stored", () =>
+  it.effect("4.2 registration: an existing promo code is redeemed, after a crash by a job; a code is stored whether or not it exists", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { applyDue } = yield* Bonuses

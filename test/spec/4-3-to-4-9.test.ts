@@ -209,7 +209,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       })
     }))
 
-  it.effect("4.4 record-deposit rules 1 to 3: a deposit is credited at once; its reference answers 201, repeated 200, and with other content 409", () =>
+  it.effect("4.4 record-deposit rules 1 to 3: a deposit is credited at once; its reference is answered 201, repeated 200, with other content 409", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const [{ id }, { id: other }] = [yield* house.register(), yield* house.register()]
@@ -251,7 +251,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual(yield* house.balances(id), [230, 0])
     }))
 
-  it.effect("4.4 a method of another direction or currency is refused", () =>
+  it.effect("4.4 a payment method of the other direction or of another currency is refused", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()

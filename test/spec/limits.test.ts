@@ -182,7 +182,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assertLimit(yield* casino.deposit(seat.id, 1), "max_single_deposit", 0, 0, null)
     }))
 
-  it.effect("2.9 all sixteen at once: one PUT sets them all, and of those that refuse the first in the list is reported", () =>
+  it.effect("2.9 all sixteen limits at once: one PUT sets them, and of those that a bet exceeds the first in the list is reported", () =>
     Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(1000)

@@ -278,7 +278,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.strictEqual(second.status, "ignored")
     }))
 
-  it.effect("CONTRACT 2 rollbacks: are made once, of a win before its bet, also of a promo-win, and never of a rollback", () =>
+  it.effect("CONTRACT 2 rollbacks: are made once; a win must be rolled back before its bet; a promo-win can be rolled back, a rollback cannot", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -399,7 +399,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(dataOf(yield* undo("s", "b")), { real_amount: 100, balance: 1000 })
     }))
 
-  it.effect("CONTRACT 2 batch: is executed in order, all or nothing, with known actions replayed in their place", () =>
+  it.effect("CONTRACT 2 batch: is executed in order, all or nothing; actions that were settled before are replayed in their place", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)
@@ -577,7 +577,7 @@ layer(layerCasinos, { excludeTestServices: true })("CONTRACT 2 provider wallet",
       assert.deepInclude(again, { status: "replayed", balance: 900 })
     }))
 
-  it.effect("CONTRACT 2 credentials are checked on every message; repeated bytes are accepted, and no rate limit applies", () =>
+  it.effect("CONTRACT 2 credentials are checked on every message; an identical message sent again is not refused as a replay; no rate limit applies", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const seat = yield* house.sit(1000)

@@ -97,7 +97,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       }
     }))
 
-  it.effect("8 idempotency: a key of 255 characters is accepted, of 256 not, and is replayed for 24 hours to the millisecond", () =>
+  it.effect("8 idempotency: a key of 255 characters is accepted, one of 256 refused; the answer is replayed for exactly 24 hours", () =>
     whileTimePasses(Effect.gen(function*() {
       const house = yield* SharedCasino
       const { id } = yield* house.register()

@@ -217,7 +217,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       )
     }))
 
-  it.effect("5.4 a token is accepted only as it was issued", () =>
+  it.effect("5.4 a token is accepted only in exactly the form in which it was issued", () =>
     Effect.gen(function*() {
       const { caller } = yield* openCasinoInRows("forged")
       const player = yield* registered(caller, "ada")

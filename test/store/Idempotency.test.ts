@@ -252,7 +252,7 @@ layer(Live)("Idempotency", (it) => {
       assert.strictEqual(typeof clash === "object" && "code" in clash ? clash.code : clash, "IDEMPOTENCY_IN_PROGRESS")
     }))
 
-  it.effect("returns the answer of a faster process, whatever its own outcome", () =>
+  it.effect("returns the answer that a faster process has stored under the key, whatever the slower process's own outcome", () =>
     Effect.gen(function*() {
       const { guard, insert } = yield* Idempotency
       const createdAt = yield* Clock.currentTimeMillis

@@ -637,7 +637,7 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
 layer(Chain.layer.pipe(Layer.provide([ChainKey.layerTest, Entropy.layer]), Layer.provideMerge(live)))(
   "PlayerStore",
   (it) => {
-    it.effect("answers and stores alike in memory and in PostgreSQL", () =>
+    it.effect("gives the same answers and stores the same state in memory and in PostgreSQL", () =>
       Effect.gen(function*() {
         const memory = MemoryPlayerStore.make()
         for (const player of beginning) yield* memory.add(player)

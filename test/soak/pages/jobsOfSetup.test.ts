@@ -11,7 +11,7 @@ import { operatorWith } from "../../kit/HttpCalls.ts"
 const layerPages = Browser.layer.pipe(Layer.provideMerge(layerCasinos), Layer.provideMerge(Browser.layerBuilt))
 
 layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("setting up an operator", (it) => {
-  it.effect("takes ten clicks including key and webhook, and its page names the missing steps", () =>
+  it.effect("takes ten clicks including API key and webhook, and the operator's page names the missing steps", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedInFully()
       const page = yield* (yield* Browser).open({ cookie })

@@ -119,7 +119,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("signing 
       })
     }).pipe(Effect.scoped))
 
-  it.effect("is repeated within a form after the session ended; the form keeps its input and is saved", () =>
+  it.effect("is possible within an open form when the session has ended; the form keeps its input and is saved", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { cookie, id, password } = yield* signedIn()
