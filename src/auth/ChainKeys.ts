@@ -1,6 +1,6 @@
 /**
- * Key that authenticates the links of the ledger's hash chain (HMAC): derived from the first master key, stored encrypted, replaced when that key is
- * lost.
+ * Key that authenticates the links of the ledger's hash chain (HMAC): derived once, from the first master key, and from then on stored encrypted
+ * under the current one. When the master key is lost, the stored key cannot be decrypted, and a new one is derived.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Keeps the remembered ends of the chains in a file in `DATA_DIR`, across restarts of the process, and compares them with the tables every few
- * seconds.
+ * Stores the last links of the ledger chains that this process has seen in a file in `DATA_DIR`, so that they outlive a restart, and compares them
+ * with the tables every few seconds.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer, Path, Redacted, Schedule, Schema } from "effect"
@@ -56,7 +56,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     const text = lost.map(({ message, subject }) => `${subject} ${message}`).join("; ")
     losses = { text, times: text === losses.text ? losses.times + 1 : 0 }
     if (text !== "" && losses.times % saidEvery === 0) {
-      yield* Effect.annotateLogs(Effect.logError("ledger contradicts the chain ends that this process recorded"), {
+      yield* Effect.annotateLogs(Effect.logError("ledger contradicts the last chain links that this process recorded"), {
         ends: text.slice(0, 2000),
         remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
       })
@@ -70,7 +70,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     Effect.tap((kept) => Effect.sync(() => kept === undefined ? undefined : ends.restore(kept))),
     Effect.andThen(write),
     Effect.catch((error) =>
-      Effect.annotateLogs(Effect.logWarning("ledger chain ends are recorded in memory only"), {
+      Effect.annotateLogs(Effect.logWarning("last links of the ledger chains are kept in memory only"), {
         file,
         reason: error.message
       })

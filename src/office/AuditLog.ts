@@ -83,7 +83,9 @@ export class AuditLog extends Context.Service<AuditLog, {
       ): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Refusal<"TRY_AGAIN">> =>
         Effect.gen(function*() {
           const id = yield* ids.reserve(2).pipe(
-            Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
+            Effect.tapError(({ reason }) =>
+              Effect.annotateLogs(Effect.logWarning("audit log id allocation failed"), { reason })
+            ),
             Effect.mapError(() => temporarilyUnavailable)
           )
           const now = yield* Clock.currentTimeMillis

@@ -203,7 +203,7 @@ const make = (jobs: ReadonlyArray<Job>) =>
       attempt(job).pipe(
         Effect.flatMap(({ again, ran }) => again ? Effect.as(runOne(job), true) : Effect.succeed(ran)),
         Effect.catchCause((cause) =>
-          Effect.as(Effect.annotateLogs(Effect.logWarning("job lease failed", cause), { job: job.name }), false)
+          Effect.as(Effect.annotateLogs(Effect.logWarning("job lease update failed", cause), { job: job.name }), false)
         )
       )
 

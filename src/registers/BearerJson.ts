@@ -1,6 +1,6 @@
 /**
- * Base of the intermediary protocols for registers and screenings: JSON with a bearer token. Each kind adds its own question and answer fields to
- * the request id, the name and the birth date.
+ * Base of the generic register protocol and the screening protocol, which services between Pitboss and the authorities speak: JSON with a bearer
+ * token. Each protocol adds its own request and response fields to the request id, the name and the birth date.
  */
 import { Schema } from "effect"
 import type { ConnectionKind } from "../domain/register/Register.ts"

@@ -1,4 +1,4 @@
-/** Endpoint annotations that the request pipeline reads: scope, feature, list bounds, secret answers. */
+/** Endpoint annotations for the request pipeline: required scope and feature, maximum list lengths, responses that contain a secret. */
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { Feature, Scope } from "../../domain/state/Operator.ts"

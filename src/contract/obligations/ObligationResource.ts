@@ -1,4 +1,4 @@
-/** Wire schemas of player obligations, such as a limit review, and their acknowledgements. */
+/** Wire schemas of obligations (what players have to do, such as a limit review) and their acknowledgements. */
 import { Schema } from "effect"
 import { limitFields } from "../../domain/LimitFields.ts"
 import {

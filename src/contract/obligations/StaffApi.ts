@@ -1,4 +1,4 @@
-/** Staff API endpoints for player obligations, such as a limit review. */
+/** Staff API endpoints for obligations: what players have to do before they may play or deposit, such as a limit review. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { refusals } from "../common/Errors.ts"

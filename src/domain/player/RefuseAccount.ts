@@ -1,4 +1,7 @@
-/** Account checks before an action: the account is active, the ability is not restricted, and no exclusion or open obligation stops it. */
+/**
+ * Account checks before a sign-in, deposit or bet: the account is active, staff or operator have not disabled the action for the player, and neither
+ * an exclusion nor an unmet obligation (such as accepting new terms) stops it.
+ */
 import { type Refusal, refuse } from "../Refusal.ts"
 import { refuseByRegisters, refuseExcluded, type RegisterMoment, type RegisterRefusal } from "./RegisterAdmission.ts"
 import { gatedBy } from "../obligation/Obligations.ts"

@@ -64,7 +64,7 @@ export class Compliance extends Context.Service<Compliance, {
             "IdsUnavailable",
             ({ reason }) =>
               Effect.andThen(
-                Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason }),
+                Effect.annotateLogs(Effect.logWarning("alert id allocation failed"), { reason }),
                 Effect.fail(temporarilyUnavailable)
               )
           ),

@@ -304,7 +304,7 @@ export class Players extends Context.Service<Players, {
             // lists of players go by id, the newest first, whichever node registered them
             const id = yield* ids.reserveNewest(2).pipe(
               Effect.tapError(({ reason }) =>
-                Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })
+                Effect.annotateLogs(Effect.logWarning("player id allocation failed"), { reason })
               ),
               Effect.mapError(() => temporarilyUnavailable)
             )

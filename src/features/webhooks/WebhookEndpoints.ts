@@ -227,7 +227,9 @@ export class WebhookEndpoints extends Context.Service<WebhookEndpoints, {
         yield* orTryAgain(references.refuseForeign(row.operator_id, operator, notFound))
         // ids of the event and the delivery
         const eventId = yield* ids.reserve(2).pipe(
-          Effect.tapError(({ reason }) => Effect.annotateLogs(Effect.logWarning("id allocation failed"), { reason })),
+          Effect.tapError(({ reason }) =>
+            Effect.annotateLogs(Effect.logWarning("webhook ping id allocation failed"), { reason })
+          ),
           Effect.mapError(() => temporarilyUnavailable)
         )
         const sentAt = yield* Clock.currentTimeMillis

@@ -5,7 +5,8 @@
  *     factsOf("webhook.list", webhook, "url", "operator_id", "events")
  *
  * Label, form and alignment follow from the field's declaration: money in the currency beside it, instants in the user's zone, states as badges,
- * operators and players as links or names. Deviations are given beside the name; a column or fact of several fields is written by the page.
+ * operators and players as links or names. A page overrides these defaults in an object after the
+ * field's name, as for `created_at` above; it writes a column or fact of several fields itself.
  */
 import { answers } from "virtual:staff-api"
 import type { Action, Data, Row } from "../app/api.ts"
