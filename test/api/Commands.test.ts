@@ -103,7 +103,7 @@ describe("the command line", () => {
       ["round", "close", "studio", "slots", "..", "--reason", "x"]
     ]
   ) {
-    it.effect(`does not call a different endpoint: ${line.join(" ")}`, () =>
+    it.effect(`refuses an argument that would lead to a different endpoint's path: ${line.join(" ")}`, () =>
       Effect.gen(function*() {
         const { asked, exitCode, stderr } = yield* against(`{"data":[]}`, "application/json", line)
         assert.deepStrictEqual([asked, exitCode], [[], 2])
@@ -135,7 +135,7 @@ describe("the command line", () => {
     }))
 
   for (const line of [["ledger", "export"], ["figures", "live", "--seconds", "1"], ["operator", "list"]]) {
-    it.effect(`does not print a page of another service: ${line.join(" ")}`, () =>
+    it.effect(`fails if another service answers with an HTML page: ${line.join(" ")}`, () =>
       Effect.gen(function*() {
         const { exitCode, stderr, stdout } = yield* against("<html></html>", "text/html", line)
         assert.deepStrictEqual([exitCode, stdout], [1, ""])

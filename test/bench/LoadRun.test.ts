@@ -47,7 +47,7 @@ const playerOf = (bet: Bet): number => bet.session_token === "token-a" ? 0 : 1
 describe("LoadRun", () => {
   // Goal: the sums for the correctness check are true. Method: a server that refuses some bets,
   // fails others, answers some with another status, hangs up on some, and keeps its own account of each.
-  it("accounts for every bet", async () => {
+  it("counts every bet as processed, as failed or as of unknown outcome", async () => {
     const moved = [0, 0]
     const unknown = [0, 0]
     const errors: Record<string, number> = {}
@@ -148,7 +148,7 @@ describe("LoadRun", () => {
 
   // Goal: all breakdowns add up to the totals. Method: a server that answers at once, an open loop of two phases with
   // different rates; requests by phase, over time and by operation against one another and against what was due.
-  it("has equal totals by phase, over time and by operation", async () => {
+  it("counts the same total of bets when it adds up phases, time slices or operations", async () => {
     const phases = [{ seconds: 0.4, perSecond: 100 }, { seconds: 0.4, perSecond: 300 }]
     const result = await withServer(
       (_bet, _response, processed) => processed(),

@@ -33,7 +33,7 @@ const emptyResult: RoundResult = {
 
 describe("the bench report", () => {
   // Goal: a lost or an invented bet cannot pass. Method: one minor unit off in each direction, and a missing balance.
-  it("reports balances that the acknowledged bets do not explain", () => {
+  it("reports players' balances that the acknowledged bets do not explain", () => {
     const check = (balance: number, least: number, most = 0) =>
       findMismatches([1000], [balance], { moved: [-300], leastUnknown: [least], mostUnknown: [most] }).length
     expect(check(700, 0)).toBe(0)

@@ -216,7 +216,7 @@ describe("mixed traffic", () => {
     }
   })
 
-  it("sends bets in place of operations that are left out", () => {
+  it("sends bets in place of operations that the job does not select", () => {
     const traffic = makeTraffic(job({ kind: "mixed", operations: ["balance"] }))
     const counts: Record<string, number> = {}
     for (let sent = 0; sent < 2 * (12 + 24) + 5000; sent++) {

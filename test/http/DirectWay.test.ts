@@ -74,7 +74,7 @@ const bytesOf = ({ headers, method, path, raw = "" }: Asked): string =>
   ].join("\r\n")
 
 layer(layerEdgeServer())("the fast path around the router", (it) => {
-  it.effect("gives the same answers as the router, one request after another on a keep-alive connection", () =>
+  it.effect("gives the same answers as the router to consecutive requests on a keep-alive connection", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       const operator = yield* addOperator("ways")

@@ -25,7 +25,7 @@ const newKey = Effect.flatMap(
 const isReplay = (reply: Reply) => reply.headers["idempotent-replayed"] === "true"
 
 layer(layerEdgeServer())("idempotency keys", (it) => {
-  it.effect("belong to the operator, whichever of its API keys signs", () =>
+  it.effect("belong to the operator, whichever of its API keys signs the request", () =>
     Effect.gen(function*() {
       const signer = yield* newKey
       const second = yield* addApiKey(signer.operator.id)
@@ -37,14 +37,14 @@ layer(layerEdgeServer())("idempotency keys", (it) => {
       assert.isFalse(isReplay(yield* post(stranger, "k", path, { body: order })))
     }))
 
-  it.effect("are passed to the handler", () =>
+  it.effect("are passed to the endpoint's handler", () =>
     Effect.gen(function*() {
       const signer = yield* newKey
       assert.include((yield* post(signer, "my key", "/api/v1/operator/act/now")).text, "\"body\":\"my key\"")
       assert.include((yield* post(signer, "", "/api/v1/operator/act/now")).text, "\"body\":null")
     }))
 
-  it.effect("give an interrupted caller the answer when it retries", () =>
+  it.effect("give a caller that was cut off the answer to its first request when it retries", () =>
     Effect.gen(function*() {
       const probe = yield* Probe
       const signer = yield* newKey

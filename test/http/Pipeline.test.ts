@@ -241,7 +241,7 @@ layer(Live)("provider requests", (it) => {
     assert.strictEqual(reply.details["retry"], retry, reply.text)
   }
 
-  it.effect("may be repeated with the same signature, and have no rate limit", () =>
+  it.effect("are accepted again with the same signature, and have no rate limit", () =>
     Effect.gen(function*() {
       const provider = yield* addProvider(unique("p"))
       for (let times = 0; times < 3; times++) {

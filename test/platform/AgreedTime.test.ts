@@ -40,7 +40,7 @@ const wrong = fc.tuple(fc.integer({ min: 31_000, max: 400 * dayMs }), fc.boolean
   isBehind ? -ms : ms
 )
 
-describe("the time agreed from two clocks", () => {
+describe("the time agreed from the clocks of process and database", () => {
   it("stays right while one clock is set wrong and back, and is agreed only while both are right", () => {
     fc.assert(fc.property(
       fc.constantFrom("process", "database"),
@@ -63,7 +63,7 @@ describe("the time agreed from two clocks", () => {
     ))
   })
 
-  it("begins with the right one of two clocks when the database's last time is at most a minute old", () => {
+  it("begins with the right one of two clocks when the newest time in the database is at most a minute old", () => {
     fc.assert(fc.property(fc.constantFrom("process", "database"), wrong, fc.nat(60_000), (which, off, knownAgo) => {
       fc.pre(Math.abs(off) > 2 * 60_000)
       const read = readingOf(0, which === "process" ? off : 0, which === "database" ? off : 0)
@@ -93,7 +93,7 @@ describe("the time agreed from two clocks", () => {
     assert.isTrue(time.isAgreed)
   })
 
-  it("is not trusted when both clocks begin far from the database's last time, until they agree for five minutes", () => {
+  it("is not trusted when both clocks begin far from the newest time in the database, until they agree for five minutes", () => {
     fc.assert(fc.property(wrong, fc.integer({ min: 1, max: 140 }), fc.boolean(), (off, broken, isBreak) => {
       fc.pre(Math.abs(off) > settledAfterMs + minuteMs)
       let time = beginTime(readingOf(0, off, off), startedAt - minuteMs, toleranceMs)
@@ -110,7 +110,7 @@ describe("the time agreed from two clocks", () => {
     }))
   })
 
-  it("is right and trusted at once when clocks that began far from the database's last time are set back", () => {
+  it("is right and trusted at once when clocks that began far from the newest time in the database are set back", () => {
     const begun = beginTime(readingOf(0, 3 * dayMs, 3 * dayMs), startedAt - minuteMs, toleranceMs)
     const read = readingOf(2000, 0, 0)
     const time = followTime(begun, read)
@@ -119,14 +119,14 @@ describe("the time agreed from two clocks", () => {
     assert.isAtMost(time.settledFromMs, read.monotonicMs)
   })
 
-  it("begins untrusted, with the clock that is near the database's last time, after the clocks differed for days", () => {
+  it("begins untrusted, with the clock that is near the newest time in the database, after the clocks differed for days", () => {
     const read = readingOf(0, -dayMs, 0)
     const time = beginTime(read, startedAt - 2 * dayMs, toleranceMs, startedAt - minuteMs)
     assert.strictEqual(timeAt(time, read), startedAt)
     assert.isAbove(time.settledFromMs, read.monotonicMs)
   })
 
-  it("is trusted at once near the database's last time, or if the database has none", () => {
+  it("is trusted at once near the newest time in the database, or if the database has none", () => {
     for (const knownMs of [startedAt - settledAfterMs, startedAt + settledAfterMs, 0]) {
       const read = readingOf(0, 0, 0)
       assert.isAtMost(beginTime(read, knownMs, toleranceMs).settledFromMs, read.monotonicMs)

@@ -184,7 +184,7 @@ describe("the service's time", () => {
 })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("the time of a starting process", (it) => {
-  it.effect("is trusted soon after the last run of the job that needs a trusted time, whenever other jobs ran", () =>
+  it.effect("is trusted at once if the job that needs a trusted time last ran minutes ago, whenever other jobs ran", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const isSettled = Layer.build(layerDatabaseTime("settled").pipe(Layer.provide(Settings.layerTest()))).pipe(

@@ -30,7 +30,7 @@ const blocksTaken = Effect.flatMap(
 layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
   // Goal: no id is ever given twice, however many fibers ask at once.
   // Method: 600 concurrent reservations of mixed sizes, more than ten blocks' worth; all ids must differ.
-  it.effect("concurrent reservations never overlap", () =>
+  it.effect("ids of concurrent reservations never overlap", () =>
     Effect.gen(function*() {
       const all = expand(yield* reserveAll(yield* Ids))
       assert.strictEqual(new Set(all).size, all.length)
@@ -39,7 +39,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: two services on one database never give the same id.
   // Method: a second instance of the service beside the first, both under load at the same time.
-  it.effect("two instances never overlap", () =>
+  it.effect("ids of two service instances never overlap", () =>
     Effect.gen(function*() {
       const one = yield* Ids
       const other = yield* anotherInstance

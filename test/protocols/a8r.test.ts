@@ -307,7 +307,7 @@ describe("Round/Rollback", () => {
     })
   })
 
-  it("answers as BetWin does, even for an unknown original", () => {
+  it("has the same answer as Round/BetWin, even for an unknown original transaction", () => {
     const outcome = settled(euros(100), { status: "ignored" }, { status: "processed" })
     assert.deepInclude(valuesOf(answerTo(send("Round/Rollback", rollback), outcome)), {
       balance: "1.00",
@@ -315,7 +315,7 @@ describe("Round/Rollback", () => {
     })
   })
 
-  it("with a repeated or missing original_id is answered 400", () => {
+  it("that repeats or lacks an original_id is answered 400", () => {
     for (
       const transactions of [
         [{ id: "rb-1", original_id: "b-1" }, { id: "rb-2", original_id: "b-1" }],

@@ -152,7 +152,7 @@ describe("the Pragmatic Play hash", () => {
   })
 
   for (const hash of ["0".repeat(32), "", "52b38582f6d485dd5320e09d9a84d54"]) {
-    it(`that is wrong is answered 5: ${hash === "" ? "(none)" : hash}`, () => {
+    it(`that is wrong is answered error 5: ${hash === "" ? "(none)" : hash}`, () => {
       const received = bound.receive(vendorCall("/balance.html", formOf({ providerId: "x", userId: "1018" }, hash)))
       asStranger(received)
       assert.strictEqual(errorOf(received), 5)
@@ -168,14 +168,14 @@ describe("Pragmatic Play calls", () => {
     assert.strictEqual(bound.receive(vendorCall("/bet.html", "", { method: "GET" }))._tag, "NotFound")
   })
 
-  it("ignore the case of providerId, and are answered 7 for another provider", () => {
+  it("ignore the case of providerId, and are answered error 7 for another provider", () => {
     assert.strictEqual(receive("balance", { userId: "1018", providerId: "PRAGMATICPLAY" })._tag, "Call")
     assert.strictEqual(errorOf(receive("balance", { userId: "1018", providerId: "other" })), 7)
   })
 
   for (const [method, fields] of Object.entries(calls)) {
     for (const name of Object.keys(fields)) {
-      it(`${method} without ${name} are answered 7`, () => {
+      it(`${method} without ${name} are answered error 7`, () => {
         const { [name]: _, ...rest } = fields
         const received = receive(method, rest)
         assert(received._tag === "Answered")
@@ -185,7 +185,7 @@ describe("Pragmatic Play calls", () => {
     }
   }
 
-  it("are answered 7 for a repeated parameter", () => {
+  it("are answered error 7 for a repeated parameter", () => {
     const entries = [["providerId", "PragmaticPlay"], ["userId", "1018"], ["userId", "p-2"]] as const
     const form = new URLSearchParams(entries.map(([name, value]) => [name, value] as [string, string]))
     form.append("hash", pragmaticHash(settings.secret_key, entries))
@@ -193,12 +193,12 @@ describe("Pragmatic Play calls", () => {
   })
 
   for (const amount of ["-1.00", "1,00", "abc", "1e2", " 1", "+1", "12345678901234567890"]) {
-    it(`are answered 7 for the amount "${amount}"`, () => {
+    it(`are answered error 7 for the amount "${amount}"`, () => {
       assert.strictEqual(errorOf(receive("bet", { ...bet, amount })), 7)
     })
   }
 
-  it("are answered 7 for texts that are too long and rounds that are not numbers", () => {
+  it("are answered error 7 for texts that are too long and rounds that are not numbers", () => {
     assert.strictEqual(errorOf(receive("bet", { ...bet, reference: "r".repeat(33) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, userId: "p".repeat(101) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, gameId: "g".repeat(33) })), 7)
@@ -206,7 +206,7 @@ describe("Pragmatic Play calls", () => {
     assert.strictEqual(errorOf(receive("bet", { ...bet, userId: "p\u00001" })), 7)
   })
 
-  it("are answered 7 for an amount that is not a whole number of minor units", () => {
+  it("are answered error 7 for an amount that is not a whole number of minor units", () => {
     assert.strictEqual(errorOf(receive("bet", bet), fieldRefused("amount")), 7)
   })
 })
@@ -318,7 +318,7 @@ describe("a Pragmatic Play bet", () => {
     })
   })
 
-  it("that is repeated after its refund is answered 120 (no retry)", () => {
+  it("that is repeated after its refund is answered error 120 (no retry)", () => {
     const again = settled(euros(100), { status: "replayed", rolledBack: true })
     assert.deepInclude(json(answerTo(receive("bet", bet), again)), { error: 120 })
   })
@@ -385,7 +385,7 @@ describe("a Pragmatic Play result", () => {
     })
   }
 
-  it("with a prize of 0 is only a win, and with a prize without a reference is answered 7", () => {
+  it("with a prize of 0 is only a win, and with a prize that has no reference is answered error 7", () => {
     const { call } = asCall(receive("result", { ...bet, promoWinAmount: "0.00" }))
     assert(call.kind === "settle")
     assert.strictEqual(call.actions.length, 1)
@@ -403,7 +403,7 @@ describe("a Pragmatic Play result", () => {
     })
   })
 
-  it("that arrives before its bet is answered 100 (retry), and one for a refunded bet 120 (no retry)", () => {
+  it("that arrives before its bet is answered error 100 (retry), and one for a refunded bet error 120 (no retry)", () => {
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_NOT_FOUND")), 100)
     assert.strictEqual(errorOf(receive("result", bet), refusedWith("BET_ROLLED_BACK", { tombstone: false })), 120)
   })
@@ -507,7 +507,7 @@ describe("a Pragmatic Play refund", () => {
     }
   })
 
-  it("of a bet with a win is answered 120 (no retry)", () => {
+  it("of a bet with a win is answered error 120 (no retry)", () => {
     assert.strictEqual(errorOf(received(), refusedWith("BET_ALREADY_SETTLED")), 120)
   })
 })
@@ -553,7 +553,7 @@ describe("a Pragmatic Play adjustment", () => {
     assert.deepInclude(nothing, { actions: [] })
   })
 
-  it("that debits more than the balance is answered 1", () => {
+  it("that debits more than the balance is answered error 1", () => {
     assert.strictEqual(errorOf(receive("adjustment", calls["adjustment"] ?? {}), refusedWith("INSUFFICIENT_FUNDS")), 1)
   })
 })
@@ -572,12 +572,12 @@ describe("Pragmatic Play notices", () => {
 describe("a Pragmatic Play call that cannot be answered now", () => {
   const wallets = Object.entries(calls).filter(([method]) => !["session/expired", "roundDetails"].includes(method))
   for (const [method, fields] of wallets) {
-    it(`${method} is answered 100 (retry)`, () => {
+    it(`${method} is answered error 100 (retry)`, () => {
       for (const code of passing) assert.strictEqual(errorOf(receive(method, fields), refusedWith(code, {}, null)), 100)
     })
   }
 
-  it("result is answered 100 (retry) even for refusal codes that never change", () => {
+  it("result is answered error 100 (retry) even for refusal codes that never change", () => {
     const final: ReadonlyArray<RefusalCode> = ["ROUND_CLOSED", "KYC_REQUIRED", "INSUFFICIENT_SCOPE"]
     for (const code of final) assert.strictEqual(errorOf(receive("result", bet), refusedWith(code)), 100)
   })

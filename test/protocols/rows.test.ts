@@ -123,7 +123,7 @@ const own: ProtocolCase = {
   isTryAgain: ownForm.isTryAgain
 }
 
-it("every protocol has test cases, and every test case belongs to a protocol", () => {
+it("every provider protocol has test cases for its calls, and every test case belongs to a protocol", () => {
   assert.sameMembers(Object.keys(protocolRows), vendorCases.map(({ name }) => name))
   assert.sameMembers(answerForms.map(({ name }) => name), vendorCases.map(({ name }) => name))
 })

@@ -271,7 +271,7 @@ describe("a Slotegrator bet", () => {
     assert.strictEqual(roundOf({ ...bet, session_id: undefined }), "player:1018")
   })
 
-  it("is answered with the balance and the operator's id, which is the same when the bet is repeated", () => {
+  it("is answered with the balance and the operator's transaction id, which is the same when the bet is repeated", () => {
     const first = answerTo(send(bet), settled(euros(2_718), {}))
     assert.strictEqual(first.body, "{\"balance\":27.18,\"transaction_id\":\"pb-tx-1\"}")
     const again = answerTo(
@@ -357,7 +357,7 @@ describe("a Slotegrator win", () => {
     })
   }
 
-  it("is answered with the balance and the operator's id", () => {
+  it("is answered with the balance and the operator's transaction id", () => {
     assert.deepStrictEqual(valuesOf(answerTo(send(win), settled(euros(17_021), {}))), {
       balance: 170.21,
       transaction_id: "pb-tx-2"
@@ -376,14 +376,14 @@ describe("a Slotegrator refund", () => {
     }])
   })
 
-  it("of an unknown bet, and a second one of the same bet, are answered with success and the first refund's id", () => {
+  it("of an unknown bet, and a second refund of the same bet, are answered with success and the first refund's transaction id", () => {
     const first = answerTo(send(refund), settled(euros(100), { status: "ignored" }))
     const second = answerTo(send({ ...refund, transaction_id: "tx-4" }), settled(euros(100), { status: "ignored" }))
     assert.deepStrictEqual(valuesOf(first), { balance: 1, transaction_id: "pb-refund:tx-1" })
     assert.strictEqual(second.body, first.body)
   })
 
-  it("that was rolled back before it arrived is answered with success", () => {
+  it("whose own rollback arrived before it is answered with success", () => {
     const outcome = refusedWith(
       "DUPLICATE_TRANSACTION",
       { earlier: { kind: "tombstone", status: "processed" } },
@@ -410,7 +410,7 @@ describe("a Slotegrator rollback", () => {
     )
   })
 
-  it("is answered with the balance, the operator's id and all listed ids, including unknown ones", () => {
+  it("is answered with the balance, the operator's transaction id and all listed ids, including unknown ones", () => {
     const outcome = settled(euros(2_718), { status: "ignored" }, { status: "replayed" })
     assert.deepStrictEqual(valuesOf(answerTo(send(rollback), outcome)), {
       balance: 27.18,

@@ -304,7 +304,7 @@ describe("Spribe calls", () => {
 describe("answers to Spribe", () => {
   const player = { user_id: "1018", username: "1018", balance: 10_500, currency: "EUR" }
 
-  it("are 200 to auth and info, with the player and the balance in thousandths", () => {
+  it("have code 200 for auth and info, with the player and the balance in thousandths", () => {
     assert.deepStrictEqual(answerOf("auth", identified(euros(1_000, 50))), { code: 200, message: "ok", data: player })
     assert.deepStrictEqual(answerOf("info", balanceOf(euros(1_050))), { code: 200, message: "ok", data: player })
   })
@@ -323,7 +323,7 @@ describe("answers to Spribe", () => {
 
   const data = { user_id: "1018", provider: "spribe_crypto", currency: "EUR" }
 
-  it("are 200 to a transaction, with both ids and the balances before and after it", () => {
+  it("have code 200 for a transaction, with both ids and the balances before and after it", () => {
     const funds = euros(1_000, 50)
     const bet = settled(funds, { transactionId: "tx:p-1", realAmount: -1_000, bonusAmount: -50 })
     assert.deepStrictEqual(answerOf("withdraw", bet), {
@@ -345,7 +345,7 @@ describe("answers to Spribe", () => {
     })
   })
 
-  it("are 409 to a repeated transaction, with the operator's id from the first answer and the current balance", () => {
+  it("have code 409 for a repeated transaction, with the operator's transaction id from the first answer and the current balance", () => {
     for (const method of moving) {
       const again = settled(euros(1_050), { status: "replayed", transactionId: "tx:p-1", realAmount: -1_000 })
       const { code, data, message } = answerOf(method, again)
@@ -354,38 +354,38 @@ describe("answers to Spribe", () => {
     }
   })
 
-  it("are 405 to a repeated withdrawal that was rolled back, since 409 would report it as done", () => {
+  it("have code 405 for a repeated withdrawal that was rolled back, since 409 would report it as done", () => {
     const takenBack = settled(euros(1_050), { status: "replayed", first: "processed", rolledBack: true })
     assert.deepStrictEqual(answerOf("withdraw", takenBack), badForm)
     assert.strictEqual(codeOf("withdraw", settled(euros(1_050), { status: "ignored" })), 405)
     assert.strictEqual(codeOf("withdraw", refusedWith("BET_ROLLED_BACK")), 405)
   })
 
-  it("are 405 to a used id with different content, since 409 would report it as done", () => {
+  it("have code 405 for a used id with different content, since 409 would report it as done", () => {
     for (const method of moving) assert.strictEqual(codeOf(method, refusedWith("DUPLICATE_TRANSACTION")), 405)
   })
 
-  it("are 408 to a rollback of an unknown transaction, and to its repeat", () => {
+  it("have code 408 for a rollback of an unknown transaction, and for its repeat", () => {
     const notFound = { code: 408, message: "Transaction does not found" }
     assert.deepStrictEqual(answerOf("rollback", settled(euros(1_050), { status: "ignored" })), notFound)
     const again = settled(euros(1_050), { status: "replayed", first: "ignored" })
     assert.deepStrictEqual(answerOf("rollback", again), notFound)
   })
 
-  it("are 408 to a deposit whose withdrawal is unknown or was rolled back", () => {
+  it("have code 408 for a deposit whose withdrawal is unknown or was rolled back", () => {
     for (const code of ["BET_NOT_FOUND", "BET_ROLLED_BACK", "NOT_FOUND"] as const) {
       assert.strictEqual(codeOf("deposit", refusedWith(code)), 408)
     }
     assert.strictEqual(codeOf("rollback", refusedWith("NOT_FOUND")), 408)
   })
 
-  it("are 405 to a rollback of a withdrawal that was paid out", () => {
+  it("have code 405 for a rollback of a withdrawal that was paid out", () => {
     for (const code of ["BET_ALREADY_SETTLED", "ROLLBACK_NOT_ALLOWED"] as const) {
       assert.strictEqual(codeOf("rollback", refusedWith(code)), 405)
     }
   })
 
-  it("are 401 to an unknown token and 403 to an expired token", () => {
+  it("have code 401 for an unknown token and 403 for an expired token", () => {
     assert.deepStrictEqual(answerOf("auth", refusedWith("INVALID_SESSION")), {
       code: 401,
       message: "User token is invalid"
@@ -399,21 +399,21 @@ describe("answers to Spribe", () => {
     }
   })
 
-  it("are 402 to a stake above the balance", () => {
+  it("have code 402 for a stake above the balance", () => {
     assert.deepStrictEqual(answerOf("withdraw", refusedWith("INSUFFICIENT_FUNDS")), {
       code: 402,
       message: "Insufficient fund"
     })
   })
 
-  it("are 405 to a stake that is not allowed, an invalid amount or another currency", () => {
+  it("have code 405 for a stake that is not allowed, an invalid amount or another currency", () => {
     const codes: ReadonlyArray<RefusalCode> = ["LIMIT_EXCEEDED", "BONUS_INVALID", "PLAYER_RESTRICTED", "ROUND_CLOSED"]
     for (const code of codes) assert.strictEqual(codeOf("withdraw", refusedWith(code)), 405, code)
     assert.strictEqual(codeOf("withdraw", gameUnknown), 405)
     for (const method of Object.keys(bodies)) assert.strictEqual(codeOf(method, refusedWith("VALIDATION_FAILED")), 405)
   })
 
-  it("are 500 to a win or rollback refused for session, player or limit, so that Spribe retries it", () => {
+  it("have code 500 for a win or rollback refused for session, player or limit, so that Spribe retries it", () => {
     const codes: ReadonlyArray<RefusalCode> = [
       "INVALID_SESSION",
       "PLAYER_RESTRICTED",
@@ -425,7 +425,7 @@ describe("answers to Spribe", () => {
     }
   })
 
-  it("are 500 to a call that cannot be answered now, and to a defect, so that Spribe retries it", () => {
+  it("have code 500 for a call that cannot be answered now, and for a defect, so that Spribe retries it", () => {
     for (const method of Object.keys(bodies)) {
       for (const code of passing) {
         assert.deepStrictEqual(answerOf(method, refusedWith(code, {}, null)), { code: 500, message: "Internal error" })

@@ -70,7 +70,7 @@ describe("Spelpaus", () => {
     isFault(register.read(of(recorded.requestId), response(JSON.stringify(tooLong), {}, 400)))
   })
 
-  it("is queried with twelve digits and the API key, at a separate URL for marketing", () => {
+  it("is queried with the twelve-digit personal number and the API key, at a separate URL for marketing", () => {
     assert.deepStrictEqual(register.request(asked("spelpaus")), {
       url: "https://testapi.spelpaus.example/api/blocking-info/20",
       headers: { "content-type": "application/json", authorization: "k" },
@@ -101,7 +101,7 @@ describe("Spelpaus", () => {
     isFault(register.read(of(recorded.requestId), response(JSON.stringify(recorded).slice(0, -1))))
   })
 
-  it("answers marketing queries with the allowed persons, so that missing persons are excluded", () => {
+  it("answers marketing queries with the persons who are allowed, so that a missing person counts as excluded", () => {
     // recorded: 182701303378 is blocked, 182701303377 is not
     const answer = { requestId: "nock_id", allowedItemIds: ["1"], responseId: "a930a627fe404b9e97111942d4c269ce" }
     const batch = batchOf(register)

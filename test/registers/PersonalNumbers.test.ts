@@ -6,7 +6,7 @@ import { danishNumber, isDutchNumber, swedishNumber } from "../../src/domain/reg
 // can. Method: numbers with known answers, and each single wrong digit of one.
 
 describe("Swedish personal numbers", () => {
-  it("have a date and a check digit, with or without a hyphen", () => {
+  it("consist of birth date, serial number and check digit, with or without a hyphen", () => {
     for (const text of ["182701303378", "18270130-3378"]) {
       assert.deepStrictEqual(swedishNumber(text), { digits: "182701303378", birthDate: "1827-01-30" })
     }
@@ -14,7 +14,7 @@ describe("Swedish personal numbers", () => {
     assert.strictEqual(swedishNumber("192701303378")?.birthDate, "1927-01-30")
   })
 
-  it("have the day increased by 60 in a coordination number", () => {
+  it("have the day increased by 60 if they are coordination numbers", () => {
     assert.deepStrictEqual(swedishNumber("198001619876"), { digits: "198001619876", birthDate: "1980-01-01" })
   })
 
@@ -30,7 +30,7 @@ describe("Swedish personal numbers", () => {
     )
   })
 
-  it("are refused without a calendar day, or in another form", () => {
+  it("are invalid if they contain an impossible date (30 February) or have another format", () => {
     const none = [
       // right check digits
       "201002301230",
@@ -69,7 +69,7 @@ describe("Danish personal numbers", () => {
     for (const end of ["1", "2", "3", "4"]) assert.isDefined(danishNumber(`010180-012${end}`))
   })
 
-  it("are refused without a calendar day, or in another form", () => {
+  it("are invalid if they contain an impossible date (30 February) or have another format", () => {
     for (const text of ["3002800123", "0113800123", "0001800123", "19800101-0123", "010180 0123", "01018001234", ""]) {
       assert.isUndefined(danishNumber(text), text)
     }
@@ -77,11 +77,11 @@ describe("Danish personal numbers", () => {
 })
 
 describe("Dutch citizen service numbers", () => {
-  it("pass the eleven test", () => {
+  it("pass the check-digit test modulo 11 (elfproef)", () => {
     for (const text of ["123456782", "111222333"]) assert.isTrue(isDutchNumber(text), text)
   })
 
-  it("are invalid with a wrong digit, as zeros only, or in another form", () => {
+  it("are invalid with a wrong digit, as zeros only, or in another format", () => {
     for (let index = 0; index < 9; index++) {
       const digits = "123456782"
       const other = (Number(digits[index]) + 1) % 10

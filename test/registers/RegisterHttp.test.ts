@@ -71,7 +71,7 @@ describe("each exclusion register", () => {
       }).pipe(Effect.provide(layerHttp())))
   }
 
-  it.live("reports a previous exclusion if the register supports that", () =>
+  it.live("reports an exclusion that has ended if the register supports that", () =>
     Effect.gen(function*() {
       for (const kind of ["gamstop", "generic"] as const) {
         const { ask, fake } = yield* connected(kind, true)

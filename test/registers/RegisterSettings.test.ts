@@ -66,7 +66,7 @@ describe("register settings", () => {
     assert.isTrue(Result.isFailure(bind({ ...proper.oasis, excluded: [] })))
   })
 
-  it("need URLs to which a path can be appended", () => {
+  it("are refused if a path cannot be appended to the URL", () => {
     for (
       const wrong of [
         "register.example",

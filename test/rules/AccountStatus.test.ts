@@ -26,7 +26,7 @@ const accepted = <Reply, Error>(step: Step<Reply, Error>, player: Player, at = n
 const statuses: ReadonlyArray<PlayerStatus> = ["active", "locked", "closed"]
 
 describe("setStatusStep", () => {
-  it("moves from any status to any other, with a note", () => {
+  it("moves an account from any status to any other, and stores the note", () => {
     for (const from of statuses) {
       for (const status of statuses.filter((status) => status !== from)) {
         const player = newPlayer({ status: from, exclusion: { type: "time_out", since: 1, until: now + 1 } })

@@ -129,7 +129,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.accept(applyDueBonusesStep), { bonus: 60, walletSeq: 2 })
     })
 
-    it("4.6: barred players and withdrawn bonuses are refused", () => {
+    it("4.6: a grant is refused to a barred player, and for a disabled bonus or one without an exchange rate", () => {
       const reasons = [
         [{ status: "locked" }, "locked"],
         [{ status: "closed" }, "closed"],
@@ -166,7 +166,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(runner.refuse(of("600")).details["reason"], "amount")
     })
 
-    it("4.6: amounts that are not exact integers, and an overlong bonus queue, are refused", () => {
+    it("4.6: a grant is refused for an amount that is not an exact positive integer, and when the player's bonus queue is full", () => {
       const runner = makeRunner()
       for (const amount of [0, -5, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER / 2]) {
         assert.strictEqual(runner.refuse(grant({}, { amount })).details["reason"], "amount")

@@ -7,7 +7,7 @@ import { leftOutOf } from "../../src/domain/payment/BulkSelection.ts"
 
 const waits = { type: "withdrawal", status: "new", waiting_for: ["approval"], objection: null } as const
 
-describe("an action on several payments", () => {
+describe("a staff action on several payments", () => {
   it("leaves out payments that the service would refuse, with the reason", () => {
     const of = (more: Partial<Parameters<typeof leftOutOf>[1]>, action: Parameters<typeof leftOutOf>[0] = "approve") =>
       leftOutOf(action, { ...waits, ...more })
@@ -35,8 +35,8 @@ describe("an action on several payments", () => {
   })
 })
 
-describe("queue rows", () => {
-  it("are grouped, and the groups are ordered by their first rows", () => {
+describe("rows of the payment queue", () => {
+  it("are grouped, and groups are in the order of their first rows", () => {
     const rows = [[1, "a"], [2, "b"], [3, "a"], [4, "c"], [5, "b"]] as const
     assert.deepStrictEqual(grouped(rows, ([, group]) => group).map(([id]) => id), [1, 3, 2, 5, 4])
   })

@@ -61,7 +61,7 @@ describe("case transitions", () => {
     assert.isUndefined(refused(close, { hasReport: true, hasOpenQuestion: false }))
   })
 
-  it("9.3: a consent is recorded only after it was requested, and a deemed consent only with a past time", () => {
+  it("9.3: an authority's consent is recorded only after it was requested, and consent deemed given (no reply in time) only with a past time", () => {
     const now = Date.parse("2026-11-20T12:00:00Z")
     const fresh = { authority: "FIU", submitted_at: "2026-11-20T10:00:00Z" }
     assert.isDefined(refuseReport(undefined, { ...fresh, consent: "granted" }, now))

@@ -215,7 +215,7 @@ describe("selfExcludeStep, exclusion in force", () => {
     }
   })
 
-  it("does not become a time-out", () => {
+  it("does not become a time-out when the player requests one", () => {
     for (const type of ["self_exclusion", "self_closure"] as const) {
       assert.strictEqual(
         refusal(withExclusion(type, 5), { period: "7_days", type: "time_out" }),
@@ -224,14 +224,14 @@ describe("selfExcludeStep, exclusion in force", () => {
     }
   })
 
-  it("without an end cannot be given one", () => {
+  it("without an end cannot be given an end", () => {
     const player = newPlayer({ exclusion: { type: "self_closure", since: 1, until: null } })
     for (const request of [{ period: "5_years" }, { until: Date.UTC(9999, 0), type: "self_closure" }] as const) {
       assert.strictEqual(refusal(player, request), "RESPONSIBLE_GAMING_RULE")
     }
   })
 
-  it("is still refused a length that does not fit its type", () => {
+  it("cannot be prolonged to a length that does not fit the type", () => {
     const timeOut = withExclusion("time_out", 7)
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day }), "VALIDATION_FAILED until")
     assert.strictEqual(refusal(timeOut, { until: start + 45 * day, type: "time_out" }), "VALIDATION_FAILED type")

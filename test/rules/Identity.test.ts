@@ -121,7 +121,7 @@ describe("names of one person", () => {
 })
 
 describe("similarNamesOf", () => {
-  it("has a form in common when some given and family names match, or digraphs replace letters", () => {
+  it("yields a common form for two people if a given and a family name match, also with digraphs in place of letters (Müller, Mueller)", () => {
     assert.isTrue(isSimilar(named("Jan Piotr", "Kowalski"), named("Piotr", "Kowalski")))
     assert.isTrue(isSimilar(named("Jan", "Kowalski", "Piotr"), named("Kowalski", "Piotr")))
     assert.isTrue(isSimilar(named("Carmen", "García López"), named("Carmen", "Lopez")))
@@ -130,13 +130,13 @@ describe("similarNamesOf", () => {
     assert.isTrue(isSimilar(named("Đorđe", "Petrović"), named("Djordje", "Petrovic")))
   })
 
-  it("has no form in common when only a particle, the given name or the family name matches", () => {
+  it("yields no common form if only a particle (de la), the given name or the family name matches", () => {
     assert.isFalse(isSimilar(named("Maria", "de la Cruz"), named("Maria", "de la Vega")))
     assert.isFalse(isSimilar(named("Jan", "van der Berg"), named("Piet", "van der Berg")))
     assert.isFalse(isSimilar(named("Jan", "Kowalski"), named("Jan", "Nowak")))
   })
 
-  it("is bounded for a name of many words", () => {
+  it("yields a bounded number of forms for a name of many words", () => {
     const many = Array.from({ length: 120 }, (_, index) => `n${index}`).join(" ")
     assert.isAtMost(similarNamesOf(named(many, many)).length, 36)
   })

@@ -24,7 +24,7 @@ describe("multiAccount", () => {
   const found = (...others: ReadonlyArray<readonly [playerId: number, ...kinds: ReadonlyArray<FactKind>]>) =>
     multiAccount(defaultSettings, others.map(([playerId, ...kinds]) => ({ playerId, kinds })))
 
-  it("is more severe the more personal the shared data is", () => {
+  it("has a higher severity the more personal the data is that two players share", () => {
     for (
       const [kind, severity] of [
         ["personal_id", "critical"],
@@ -45,7 +45,7 @@ describe("multiAccount", () => {
     })
   })
 
-  it("leaves out similar names where the names are equal", () => {
+  it("does not also report similar names where the names are equal", () => {
     const details = (...kinds: ReadonlyArray<FactKind>) => found([7, ...kinds])?.details
     assert.deepInclude(details("similar_name_and_birth_date", "name_and_birth_date"), {
       shared: ["name_and_birth_date"]
@@ -122,7 +122,7 @@ describe("identityChange", () => {
     assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
   })
 
-  it("has one occurrence key per change, whichever of its two rules finds it", () => {
+  it("has one occurrence key per change, whichever of its two conditions finds it", () => {
     assert.strictEqual(
       identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence

@@ -200,7 +200,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "INVALID_SESSION")
     })
 
-    it("ends when all sessions are ended, is checked after the account's status, and returns with the next launch", () => {
+    it("ends when all sessions are ended, returns with the next launch, and is checked after the account's status", () => {
       const runner = start()
       opened(runner)
       runner.set({ sessionsEndedAt: noon })
@@ -212,7 +212,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "processed")
     })
 
-    it("survives an exchange of the session, and ends with the new session", () => {
+    it("survives an exchange of the session for a new one, and ends with the new one", () => {
       const runner = start()
       const session = opened(runner)
       const next = runner.accept(exchangeSession(session))

@@ -50,7 +50,7 @@ describe("3.4 the scope of an exclusion", () => {
     }
   })
 
-  it("of a time-out is the operator, whatever the request says", () => {
+  it("of a time-out is one operator, whatever scope the request names", () => {
     for (const rule of ["licensee", "ask"] as const) {
       for (const scope of [undefined, "operator", "licensee"] as const) {
         assert.isUndefined(scopeOf(underScope(rule), { period: "7_days", scope }))
@@ -58,7 +58,7 @@ describe("3.4 the scope of an exclusion", () => {
     }
   })
 
-  it("stays the licensee when the exclusion is prolonged for the operator", () => {
+  it("stays the whole licensee when the player prolongs the exclusion for one operator only", () => {
     const exclusion: Exclusion = { type: "self_exclusion", since: noon, until: noon + 200 * day, scope: "licensee" }
     const player = underScope("ask", { exclusion })
     assert.strictEqual(scopeOf(player, { period: "12_months", scope: "operator" }), "licensee")

@@ -88,7 +88,7 @@ describe("readLimitChanges", () => {
   })
 })
 
-describe("raiseFrom", () => {
+describe("raiseFrom (time from which a raised limit applies)", () => {
   it("is the latest of the operator's hours, the jurisdiction's waiting period and the end of the limit's period", () => {
     const raise = { wait: "PT72H", until_period_ends: true, confirm: false }
     const from = (field: LimitField, coolingOffHours: number, terms = raise) => {

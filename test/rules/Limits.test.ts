@@ -54,7 +54,7 @@ describe("the limits resource", () => {
 
 const noonOf = (date: string): number => Date.parse(`${date}T12:00:00Z`)
 
-describe("counters", () => {
+describe("limit counters", () => {
   it("keep their sums when the clock is set back within the day", () => {
     const counted = countPlay(emptyCounters, noon, 5, 5, noon)
     const later = countPlay(counted, noon - hour, 1, 1, noon - hour)

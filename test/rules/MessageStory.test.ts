@@ -155,7 +155,7 @@ describe("the support text about a provider message", () => {
     assert.strictEqual(story({ id: "w-9", message: null, round: null }), "North has not sent w-9.")
   })
 
-  it("tells apart the calls before and after the message was accepted", () => {
+  it("distinguishes failed calls before the message was accepted from repeats after it", () => {
     assert.include(
       story({
         calls: [

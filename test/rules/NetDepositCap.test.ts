@@ -65,7 +65,7 @@ describe("4.5 the net deposit cap", () => {
     assert.deepStrictEqual(used(deposit(1401)), { ...beyond(-400), resets_at: "2027-01-01T00:00:00.000Z" })
   })
 
-  it("is lower for the young, until midnight of the birthday", () => {
+  it("is lower for players below an age, and rises at midnight as the birthday begins", () => {
     const { deposit, runner } = payer({ birthDay: dayNumber("2002-11-30") })
     runner.now = Date.UTC(2026, 10, 30) - 1
     assert.deepStrictEqual(used(deposit(401)), beyond(0, 400))

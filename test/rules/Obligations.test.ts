@@ -184,7 +184,7 @@ describe("6.1 reviews", () => {
     }
   })
 
-  it("are met only by their own answers while due, and then start their period again", () => {
+  it("are each met only by an answer to that review while it is due, and then start their period again", () => {
     const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
     const answered = (kind: Acknowledge["kind"], answer: Acknowledge["answer"], player = state) =>
       acknowledge(player, { kind, answer }, monthsLater(7))
@@ -258,7 +258,7 @@ describe("6.4 staff waive an obligation", () => {
   })
 })
 
-describe("4.3 a raise that has to be confirmed", () => {
+describe("4.3 a limit raise that the player has to confirm", () => {
   const raise = { wait: "PT24H", until_period_ends: false, confirm: true, confirm_within: "P7D" }
   const player = under({ raise }, { limits: { max_daily_deposit: 100 }, limitsSet: limitBit("max_daily_deposit") })
   const raised = accepted(setting(player, { max_daily_deposit: 300 })).state

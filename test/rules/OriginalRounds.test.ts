@@ -40,7 +40,7 @@ const rotate = (runner: RuleRunner, name: string, clientSeed?: string) => {
   return reply._tag === "Rotated" ? reply : assert.fail(reply._tag)
 }
 
-describe("a play", () => {
+describe("a play of an original", () => {
   it("debits the stake and pays the win in one change, in a round of its own", () => {
     const runner = runnerOf()
     const { balance, bonusBalance, entries, fairness, round, walletSeq } = play(runner, betPaying(100, 250))
@@ -138,7 +138,7 @@ describe("a refused play", () => {
     })
   }
 
-  it("is refused alike whatever its outcome would have been", () => {
+  it("is refused in the same way whatever its outcome would have been", () => {
     const answers = [0, 1_000_000].map((payout) =>
       runnerOf({ real: 999_999_999_500_000 }).refuse(playStep(playOf(betPaying(100, payout)), openChance))
     )
@@ -150,7 +150,7 @@ describe("bonus money", () => {
   const withBonus = (bonus: Parameters<typeof makeBonus>[0], player: Partial<Player> = {}) =>
     runnerOf({ real: 40, bonus: 100, activeBonus: makeBonus(bonus), ...player })
 
-  it("is not lost while the round with its last stake is undecided", () => {
+  it("is not lost while the round with its last stake is undecided, as that round may still win", () => {
     const won = withBonus({})
     play(won, betPaying(140, 140))
     assert.deepInclude(won.player(), { real: 40, bonus: 100 })
@@ -178,7 +178,7 @@ describe("bonus money", () => {
   })
 })
 
-describe("a rotation", () => {
+describe("a seed rotation", () => {
   it("reveals the used server seed, activates the next one and commits to another", () => {
     const runner = runnerOf()
     play(runner, betPaying(1, 0))

@@ -193,7 +193,7 @@ describe("transitionStep", () => {
     assert.strictEqual(runner.player().real, maxBalance)
   })
 
-  it("other payments of the player count towards the second-approval threshold, and an untrusted approver is refused", () => {
+  it("other payments of the player count towards the second-approval threshold, above which an approver whose independence is in doubt is refused", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 400, beside: 1 }
     const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const
@@ -209,7 +209,7 @@ describe("transitionStep", () => {
     assert.strictEqual(other.runner.accept(step(other.id, "approve", { judged: objecting })).status, "allowed")
   })
 
-  it("a payment above the threshold needs the approval of two different people", () => {
+  it("a payment above the second-approval threshold needs the approval of two different people", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 399 }
     /** Judged with the facts for these approvers. */

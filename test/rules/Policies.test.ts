@@ -47,7 +47,7 @@ for (const remembers of [true, false]) {
 
   describe(`settlement policies, actor ${remembers ? "kept in memory" : "passivated after every message"}`, () => {
     describe("a rollback of a bet whose round was paid", () => {
-      it("is refused or done, depending on the policy", () => {
+      it("is refused or carried out, depending on the policy", () => {
         const runner = makeRunner(makePlayer())
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 250)))
@@ -123,7 +123,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(win("w", null, 50))).balance, 950)
       })
 
-      it("debits the stake from the bonus, records any shortfall of the bonus, and counts the wagering again", () => {
+      it("debits the stake from the bonus, records the part that the bonus cannot cover, and counts the wagering again", () => {
         const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
         runner.accept(does(bet("b", 60)))
         runner.accept(does(rollback("k", "b")))
@@ -199,7 +199,7 @@ for (const remembers of [true, false]) {
 
     describe("a win before its bet", () => {
       for (const name of ["b", null]) {
-        it(`is paid as real money, and its bet joins the round (${name === null ? "by round" : "by name"})`, () => {
+        it(`is paid as real money, and its bet joins the round (the win names its ${name === null ? "round" : "bet"})`, () => {
           const runner = makeRunner(makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus() }))
           assert.strictEqual(runner.refuse(does(win("w", name, 50, { game: roulette }))).code, "BET_NOT_FOUND")
           const live = { ...paying, game: roulette }
@@ -265,7 +265,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.accept(does(rollback("l", "c", { closesRound: true }))).roundState, "closed")
       })
 
-      it("closes whenever none of its bets is open, for vendors that close rounds when settled", () => {
+      it("closes each time its last open bet is settled, for vendors that close rounds by settlement", () => {
         const runner = makeRunner(makePlayer())
         const live = {
           ...policyOf({ settledBets: "roll_back", closedRounds: "accept" }),
@@ -453,7 +453,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().real, 925)
       })
 
-      it("with many rollbacks of rollbacks needs no more store queries than an actor allows", () => {
+      it("with many rollbacks of rollbacks stays within the actor's maximum number of store queries", () => {
         const runner = new RuleRunner([makePlayer()], () => true)
         const numbers = Array.from({ length: 12 }, (_, number) => number)
         runner.accept(doesAll(...numbers.map((n) => bet(`b${n}`, 10, { roundId: `${n}` }))))
@@ -465,7 +465,7 @@ for (const remembers of [true, false]) {
     })
 
     describe("a bet whose protocol names no session", () => {
-      it("needs an earlier session with the provider, however long ago", () => {
+      it("is accepted only if the player once had a session with the provider, however long ago", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2, providerIds: [] }))
         assert.strictEqual(runner.accept(does(bet("b", 10, { session: "none" }))).status, "processed")
         assert.strictEqual(runner.refuse(does(bet("c", 10, { session: "none" })), 2).code, "NOT_FOUND")
@@ -475,8 +475,8 @@ for (const remembers of [true, false]) {
   })
 }
 
-describe("bonus money to stake", () => {
-  it("is the active bonus's balance, for a game that counts towards its wagering", () => {
+describe("bonus money available for a stake", () => {
+  it("is the active bonus's balance if the game counts towards its wagering", () => {
     const player = makePlayer({ bonus: 70, activeBonus: makeBonus({ contributions: { [roulette.id]: 0 } }) })
     assert.strictEqual(stakeableBonus(player, slot), 70)
     assert.strictEqual(stakeableBonus(player, roulette), 0)

@@ -421,7 +421,7 @@ describe("3.3 exclusions that end on request", () => {
     }
   })
 
-  it("without an end, requested during a return from another exclusion, run their own minimum length", () => {
+  it("without an end, requested while a return from an earlier exclusion is pending, last at least their own minimum length", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const rules = { breaks: { ...gb.rules.breaks, periods } }
     const excluding = (player: Player, now: number) =>

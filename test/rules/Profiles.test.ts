@@ -174,7 +174,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("are looser in one direction where they are stricter in the other", () => {
+  it("from the old version to the new are stricter where those from the new to the old are looser, and the other way round", () => {
     const opposite = { stricter: "looser", looser: "stricter", neutral: "neutral" } as const
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const back = new Map(differencesOf(next, before).map(({ effect, path }) => [path, effect]))
@@ -186,7 +186,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("include no looser one from the old version to the stricter combination, and no stricter one from there to the new version", () => {
+  it("from the old version to the stricter combination of both include none that is looser, and from there to the new version none that is stricter", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const between = stricterOf(before, next)
       assert.isEmpty(differencesOf(before, between).filter(({ effect }) => effect === "looser"))

@@ -105,7 +105,7 @@ describe("exclusion registers", () => {
     }
   })
 
-  it("1.6 are queried after the checks of account and exclusion, before obligations and money", () => {
+  it("1.6 are queried after the account status and the exclusion are checked, before obligations and money are", () => {
     const rules = asking({
       login: { max_age: "PT0S", unavailable: "refuse" },
       deposit: { max_age: "PT0S", unavailable: "refuse" },
@@ -163,7 +163,7 @@ describe("exclusion registers", () => {
     assert.isUndefined(refuseAccount(cleared.state, "canBet", noon + 3))
   })
 
-  it("5.3 the verdict previous lets the player continue, and emits one event", () => {
+  it("5.3 the verdict \"previous\" (an exclusion that has ended) lets the player continue, and emits one event", () => {
     const first = noteCheckStep(answer({ verdict: "previous" }))(makePlayer(), context())
     assert.deepStrictEqual(first.change?.events.map(({ type }) => type), ["player.register_cleared"])
     assert.isUndefined(refuseAccount(first.state, "canBet", noon))
@@ -183,20 +183,20 @@ describe("exclusion registers", () => {
     assert.strictEqual(idsUsed, 2)
   })
 
-  it("an answer older than the stored one does not lift an exclusion", () => {
+  it("a register's answer older than the stored one does not lift an exclusion", () => {
     const player = makePlayer({ registers: [spelpaus("excluded", noon)] })
     const late = noteCheckStep(answer({ answeredAt: noon - 1 }))(player, context(noon + 1))
     assert.isTrue(isRegisterExcluded(late.state.registers))
     assert.strictEqual(late.change?.registerChecks.length, 1)
   })
 
-  it("an excluding answer counts even if the stored answer seems newer, as the nodes' clocks differ", () => {
+  it("a register's answer that the player is excluded counts even if the stored one seems newer, as the nodes' clocks differ", () => {
     const player = makePlayer({ registers: [spelpaus("clear", noon)] })
     const late = noteCheckStep(answer({ verdict: "excluded", answeredAt: noon - 1 }))(player, context(noon + 1))
     assert.isTrue(isRegisterExcluded(late.state.registers))
   })
 
-  it("verdicts are packed into numbers without loss, one number per register", () => {
+  it("registers' verdicts are packed into numbers without loss, one number per register", () => {
     const standing = fc.record({
       kind: fc.constantFrom(...registerKinds),
       verdict: fc.constantFrom(...registerVerdicts),

@@ -75,7 +75,7 @@ describe("11.1: retention periods of data classes", () => {
   })
 })
 
-it("11.4: an erasure names everything that stops it, and nothing else", () => {
+it("11.4: an erasure that is refused names everything that prevents it, and nothing else", () => {
   assert.deepStrictEqual(erasureBlocking(ended, now), [])
   assert.deepStrictEqual(erasureBlocking({ ...ended, exclusionEnd: now }, now), [])
   assert.deepStrictEqual(

@@ -78,7 +78,7 @@ for (const remembers of [true, false]) {
     })
 
     // Goal: a retry that needed a look-up is answered from memory the next time.
-    it("answers a repeated message from memory once a look-up has found it", () => {
+    it("is answered from memory after one look-up has found its message", () => {
       const runner = new RuleRunner([makePlayer()])
       runner.accept(does(bet("b", 100)))
       runner.accept(pays(promoWin("p", 7)))

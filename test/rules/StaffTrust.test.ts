@@ -29,7 +29,7 @@ const trustOf = (
 ): StaffTrust => ({ handovers, factors: new Map(Object.entries(factors)) })
 
 describe("one person controlling two staff accounts", () => {
-  it("is found through any number of accounts handed over in one direction", () => {
+  it("is found through a chain of accounts, each created or given its credentials by the one before", () => {
     const trust = trustOf([
       handover("admin", "puppet", 1, { kind: "made" }),
       handover("puppet", "colleague", 2),
@@ -49,7 +49,7 @@ describe("one person controlling two staff accounts", () => {
     assert.isDefined(onePerson(trustOf([rotated, handover("colleague", "colleague", 3)]), "admin", "colleague"))
   })
 
-  it("is ruled out when an earlier second factor was used since, or the owner replaced the token", () => {
+  it("is ruled out when the owner has since used a second factor from before the handover, or replaced the token", () => {
     const linked = [handover("admin", "clerk", 10, { kind: "entrusted" })]
     const rotated = [handover("admin", "clerk", 10)]
     const is = (handovers: ReadonlyArray<Handover>, clerk: AccountFactor) =>
@@ -61,7 +61,7 @@ describe("one person controlling two staff accounts", () => {
     assert.isFalse(is(rotated, { since: 5, provedAt: 11, renewedAt: 11 }))
   })
 
-  it("is found through an account whose second factor was used only after that account had handed over another", () => {
+  it("is found through an account whose owner used the second factor only after that account had handed over another one", () => {
     const proved = { thief: { since: 1, provedAt: 30, renewedAt: 30 } }
     const as = (fromProofs: Handover["fromProofs"]) =>
       trustOf([handover("admin", "thief", 10), handover("thief", "clerk", 20, { fromProofs })], proved)
@@ -82,7 +82,7 @@ describe("one person controlling two staff accounts", () => {
     assert.strictEqual(tag([...made, handover("m", "b", 6)], { a: shown(4), b: shown(5) }), "CommonMaker")
   })
 
-  it("agrees with a plain transitive closure over the open handovers", () => {
+  it("is found exactly where a plain transitive closure over the open handovers finds it", () => {
     const accounts = ["a", "b", "c", "d", "e"]
     const account = fc.constantFrom(...accounts)
     const time = fc.integer({ min: 0, max: 20 })

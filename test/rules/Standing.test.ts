@@ -172,7 +172,7 @@ describe("a player's abilities as shown to staff", () => {
     assert.isUndefined(answersOf(player, noTerms).bet)
   })
 
-  it("are blocked until the exclusion or the limit's window ends, or without an end", () => {
+  it("are shown with the end of the exclusion or of the limit's period as the end of the block, or with none", () => {
     const ends = (state: Partial<Player>, ability: AbilityName) => {
       const player = makePlayer(state)
       const refusal = standing(player, noTerms, noon)[ability]

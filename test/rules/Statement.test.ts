@@ -4,7 +4,7 @@ import { totalsOf } from "../../src/domain/wallet/Statement.ts"
 
 // Goal: the totals of a statement explain the whole change of the balances. Method: one amount of each type and sign, each of another size.
 
-it("a statement's totals count each entry once, under its figure and with the right sign", () => {
+it("an account statement's totals count each ledger entry once, in the right total and with the right sign", () => {
   const sums = entryTypes.flatMap((type, index) => [
     { type, amount: 2 ** (2 * index) },
     { type, amount: -(2 ** (2 * index + 1)) }

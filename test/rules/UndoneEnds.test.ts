@@ -325,7 +325,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player(), { real: 9000, bonus: 1000 })
     })
 
-    it("is pending with its money, wagered amount and remaining time when its conversion is reversed after a bet of the second bonus", () => {
+    it("is pending with its money and progress when its conversion is reversed after a bet counted for the second bonus", () => {
       const runner = makeRunner({ ...queued, real: 2500 })
       runner.accept(does(bet("a", 500, { roundId: "first" })))
       runner.accept(does(bet("b", 1500)))
@@ -356,7 +356,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.player().activeBonus, { id: 501, wagered: 500, expiresAt: noon + 8 * day })
     })
 
-    it("holds a rolled-back stake while it is pending, and forfeits all of it when it is cancelled", () => {
+    it("gets back a rolled-back stake while it is pending, and forfeits that stake when it is cancelled", () => {
       const runner = makeRunner({ ...queued, real: 0 })
       runner.accept(does(bet("b", 1000, { closesRound: true })))
       assert.strictEqual(runner.player().activeBonus?.id, 502)
@@ -437,7 +437,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("emits no event for a batch in which the bonus is empty only for a while", () => {
+    it("emits no event if it is empty only between two messages of a batch", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(
         bet("b", 1000, { closesRound: true }),
@@ -563,7 +563,7 @@ for (const remembers of [true, false]) {
     })
   })
 
-  describe(`a bonus that is short of a rolled-back win (${memory})`, () => {
+  describe(`a bonus that cannot cover a rolled-back win, so that a shortfall remains (${memory})`, () => {
     const { hub88: policy } = policies
     const allIn = { real: 0, bonus: 100, activeBonus: makeBonus() }
     const shortOf = (runner: RuleRunner) => (runner.player().activeBonus ?? bonusOf(runner))?.short
@@ -618,7 +618,7 @@ for (const remembers of [true, false]) {
       assert.deepStrictEqual(toldOf(runner, 501), ["lost", "activated"])
     })
 
-    it("is short of a win that is rolled back after the bonus was lost", () => {
+    it("has a shortfall when a win is rolled back after the bonus was lost", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 100, { policy, closesRound: true })))
       runner.accept(does(bet("c", 100, { policy, roundId: "second", closesRound: true })))
@@ -643,7 +643,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { converted: 0, late: 0, short: 50 })
     })
 
-    it("takes no more from the real wallet than its conversion paid when a win is rolled back after the conversion", () => {
+    it("takes back from the real wallet at most what its conversion paid when a win is rolled back after the conversion", () => {
       const runner = makeRunner({ real: 0, bonus: 100, activeBonus: makeBonus({ wagerRequirement: 250 }) })
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 200, { policy, closesRound: true })))
       runner.accept(does(bet("c", 150, { policy, roundId: "second", closesRound: true })))
@@ -653,7 +653,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { converted: 50, late: -50, short: 150 })
     })
 
-    it("corrects the forfeited amount of an expired bonus when a win is rolled back after the expiry", () => {
+    it("has its forfeited amount corrected when a win is rolled back after it expired", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(bet("b", 100, { policy }), win("w", "b", 80, { policy, closesRound: true })))
       runner.now += 8 * day
@@ -665,7 +665,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(bonusOf(runner), { result: "expired", forfeited: 100, wagered: 0 })
     })
 
-    it("is short of a stake that was forfeited at its rollback, once that bet is reinstated", () => {
+    it("has a shortfall when a bet whose returned stake was forfeited is reinstated", () => {
       const activeBonus = makeBonus({ amount: 200, wagerRequirement: 200, maxConversion: 50 })
       const runner = makeRunner({ real: 0, bonus: 280, activeBonus })
       for (const [id, amount] of [["a", 100], ["b", 20], ["c", 100]] as const) {

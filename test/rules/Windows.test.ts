@@ -4,7 +4,7 @@ import { sameWindow, type Window, windowEnd, windowStart } from "../../src/domai
 
 const at = (text: string): number => Date.parse(`${text}Z`)
 
-describe("windows", () => {
+describe("limit windows (day, week, month, year)", () => {
   // Goal: window edges follow the calendar. Method: instants around a month that begins on a Sunday, a leap day, years whose
   // first week belongs to the year before, and the time before 1970.
   const cases: ReadonlyArray<readonly [window: Window, at: string, start: string, end: string]> = [

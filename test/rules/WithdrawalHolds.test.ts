@@ -21,7 +21,7 @@ const withdraw = (externalReference: string | null = null) => withdrawalStep(wit
 const move = (paymentId: number, name: PaymentTransitionName) => transitionStep(transitionOf(paymentId, name))
 const restrict = (canWithdraw: boolean) => restrictStep({ restrictions: { canWithdraw }, actor: "staff:1" })
 
-describe("holds", () => {
+describe("withdrawal holds", () => {
   it("refuse new withdrawals and stop open ones from being approved or paid, but not from being refunded", () => {
     const runner = new RuleRunner([makePlayer({ real: 1000 })])
     const opened = [1, 2, 3].map((reference) => runner.accept(withdraw(`w${reference}`)).payment.id)

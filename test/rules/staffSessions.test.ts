@@ -73,7 +73,7 @@ describe("a staff session", () => {
     assert.isUndefined(steppedUpUntil(0, 300_000))
   })
 
-  it("is read from a single cookie of its name, and ignored when there are two", () => {
+  it("is read from the session cookie, and ignored when a request has two of them", () => {
     assert.strictEqual(cookieIn("a=1; pitboss_session=abc; b=2", "pitboss_session"), "abc")
     assert.isUndefined(cookieIn("pitboss_session=abc; pitboss_session=def", "pitboss_session"))
     assert.isUndefined(cookieIn("xpitboss_session=abc", "pitboss_session"))

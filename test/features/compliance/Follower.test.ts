@@ -124,7 +124,7 @@ layer(TestDatabase.layer)("the compliance follower", (it) => {
       )
     }), 300_000)
 
-  it.effect("runs in one process at a time, and in another one when that ends", () =>
+  it.effect("runs in one process at a time, and in another process when that one ends", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -147,7 +147,7 @@ layer(TestDatabase.layer)("the compliance follower", (it) => {
       assert.deepStrictEqual(seen, [1, 2])
     }))
 
-  it.effect("retries an effect that fails alone, with growing delays", () =>
+  it.effect("retries a failing effect after growing delays, while it judges the others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue

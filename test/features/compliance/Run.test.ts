@@ -81,7 +81,7 @@ const services = Compliance.layer.pipe(
 )
 
 layer(services)("a run of the compliance follower", (it) => {
-  it.effect("fails as a whole while no ids can be reserved, without setting any effect aside", () =>
+  it.effect("fails entirely while no alert ids can be reserved, without setting any effect aside", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance
@@ -110,7 +110,7 @@ layer(services)("a run of the compliance follower", (it) => {
       assert.sameMembers(world.asked, [1, 2, 3])
     }))
 
-  it.effect("raises a closed alert again only at a higher severity, once for each", () =>
+  it.effect("raises a closed alert again only at a higher severity, once per severity", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { raise } = yield* makeAlertStore

@@ -39,7 +39,7 @@ layer(
 )(
   "long polls for events",
   (it) => {
-    it.effect("that wait at the same position share one query, which reads no events while there are none", () =>
+    it.effect("waiting at the same position of the feed share one query, which reads no events while there are none", () =>
       Effect.gen(function*() {
         const { held, list } = yield* EventFeed
         const { flush } = yield* WebhookSender
@@ -65,7 +65,7 @@ layer(
         assert.strictEqual(statements(), 2)
       }))
 
-    it.effect("are limited to four per API key, and end at a new event, at their timeout and at a drain", () =>
+    it.effect("are limited to four per API key, and end with a new event, at their timeout or when the service drains", () =>
       Effect.gen(function*() {
         const { beginDrain, held, list } = yield* EventFeed
         const untilHeld = (count: number) =>

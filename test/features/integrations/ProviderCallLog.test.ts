@@ -66,7 +66,7 @@ describe("recent calls of a vendor", () => {
       }
     }))
 
-  it.effect("leave out nodes that answer in another format", () =>
+  it.effect("leave out nodes that answer in another format, as those of another release may", () =>
     Effect.gen(function*() {
       const log = yield* makeNodes()({ status: 200, head: "", body: `{"calls":1}`, node: "newer" })
       log.note(7, call(1))

@@ -9,7 +9,7 @@ import { TestDatabase } from "../../kit/TestDatabase.ts"
 // Method: sums as commits before and after the change wrote them, one of them of a player who stayed in memory; and two
 // players of one operator, one of them loaded before the change.
 
-it("an operator's currency is looked up once per commit", () => {
+it("a commit reports all sums of an operator in one currency, even if the operator's currency has changed meanwhile", () => {
   const before = { operatorId: 1, currency: "EUR", baseCurrency: "EUR" }
   const after = { ...before, baseCurrency: "USD" }
   const [ownFirst, ownLast] = [new RatePairs(), new RatePairs()]

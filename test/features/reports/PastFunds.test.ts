@@ -48,7 +48,7 @@ const scene = Effect.gen(function*() {
 
 const live = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(first + 30 * dayMs))))
 
-layer(live)("funds of a past midnight", (it) => {
+layer(live)("player funds at a past midnight", (it) => {
   it.effect("12.1: are the sums of the ledger up to that midnight, by operator, currency and wallet", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -77,7 +77,7 @@ layer(live)("funds of a past midnight", (it) => {
       }
     }))
 
-  it.effect("12.1: are refused for a midnight that running commits may still precede", () =>
+  it.effect("12.1: are refused for a midnight so recent that a running commit may still be dated before it", () =>
     Effect.gen(function*() {
       const { fundsAt } = yield* KeyFigures
       const today = new Date(first + 30 * dayMs).toISOString().slice(0, 10)

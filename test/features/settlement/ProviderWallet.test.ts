@@ -21,7 +21,7 @@ const plainAnswer = { claim: undefined, render: () => ({ status: 200, body: "{}"
 
 layer(layerAtNoon)("a player in memory", (it) => {
   // Goal: frequent calls need no fiber; one that has to look something up says so and does nothing. Method: calls about one player, started.
-  it.effect("has its authentications, balance queries and batches answered without starting a fiber", () =>
+  it.effect("has authentications, balance queries and batches of wallet messages answered without starting a fiber", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const wallet = yield* ProviderWallet

@@ -35,13 +35,13 @@ describe("staff bound to operators", () => {
     ])
   })
 
-  it("have an id in a path resolved by the action where one word means two kinds", () => {
+  it("have the resource type of an id in a path decided by the action where one word names two types (bonus)", () => {
     assert.strictEqual(targetOf("bonus.update", "bonus"), "bonus")
     assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
     assert.strictEqual(targetOf("player.list", "toString"), undefined)
   })
 
-  it.effect("get totals added up per operator, and one total over all operators only with access to all", () =>
+  it.effect("get the sum of their operators' totals, and the total over all operators only with access to all", () =>
     Effect.gen(function*() {
       const counted: Array<number | undefined> = []
       const count = (operatorId: number | undefined) =>

@@ -17,7 +17,7 @@ const sequences = (count: number): ReadonlyArray<ReadonlyArray<number>> => {
 // Goal: the odds are as stated. Method: with up to three mines, play every possible sequence of draws; for all numbers
 // of mines and cells, compare the payout of a win with the share of winning choices, in exact integers.
 describe("mines", () => {
-  it("places mines on every set of cells equally often, so that the share of wins is the combinatorial one", () => {
+  it("places mines on every set of cells equally often, so that wins are as frequent as combinatorics predicts", () => {
     for (const count of [1, 2, 3]) {
       const draws = sequences(count)
       for (const opened of [1, 2, 12, 25 - count]) {
