@@ -27,7 +27,7 @@ const statement = fc.oneof(
   }
 )
 
-it("10.1: the newest statement for a channel and product decides, and without a statement there is no consent", () => {
+it("10.1: the newest consent statement for a channel and product decides, and without a statement there is no consent", () => {
   fc.assert(
     fc.property(fc.array(statement, { maxLength: 20 }), (said) => {
       let kept: ReadonlyArray<ConsentStatement> = []
@@ -53,7 +53,7 @@ it("10.1: the newest statement for a channel and product decides, and without a 
   )
 })
 
-it("10.1: a repeated statement is no change, but the same answer to another text version is one", () => {
+it("10.1: a repeated consent statement is no change, but the same answer to another text version is one", () => {
   const rules = { channels, products }
   const said = { channel: "email", granted: true, at: 1, source: "player", text_version: "1" } as const
   const kept = withStatement([], { ...said, product: "casino" })

@@ -172,7 +172,7 @@ const cases: ReadonlyArray<readonly [name: string, report: Report, bad: Readonly
   ["a running service", { ...healthy, port: "service" }, []]
 ]
 
-describe("the doctor", () => {
+describe("the doctor command", () => {
   it.each(cases)("judges %s, and says what to do about each problem", (_, report, bad) => {
     assert.deepStrictEqual(badOf(report), bad)
   })
