@@ -56,10 +56,13 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     const text = lost.map(({ message, subject }) => `${subject} ${message}`).join("; ")
     losses = { text, times: text === losses.text ? losses.times + 1 : 0 }
     if (text !== "" && losses.times % saidEvery === 0) {
-      yield* Effect.annotateLogs(Effect.logError("ledger contradicts the last chain links that this process recorded"), {
-        ends: text.slice(0, 2000),
-        remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
-      })
+      yield* Effect.annotateLogs(
+        Effect.logError("ledger contradicts the last chain links that this process recorded"),
+        {
+          ends: text.slice(0, 2000),
+          remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
+        }
+      )
     }
     yield* write
   })
