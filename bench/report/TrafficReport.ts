@@ -82,12 +82,14 @@ const writingFigures = (results: ReadonlyArray<RoundResult>): ReadonlyArray<Figu
   ]
 }
 
-/** What requests waited for in the service, slowest hundredth of each. */
+/** Waits of requests in the service: the slowest hundredth of each, and the median of those for commits, which every request has. */
 const waitFigures = (results: ReadonlyArray<RoundResult>): ReadonlyArray<Figure> =>
-  [...results[0]?.waits?.keys() ?? []].flatMap((name) => {
-    const p99s = results.flatMap(({ waits }) => waitOf(waits?.get(name) ?? [], 0.99) ?? [])
-    return p99s.length === 0 ? [] : [figure(`${name}, p99`, "ms", "neither", p99s)]
-  })
+  [...results[0]?.waits?.keys() ?? []].flatMap((name) =>
+    (name.startsWith("commit") ? [50, 99] : [99]).flatMap((percentile) => {
+      const values = results.flatMap(({ waits }) => waitOf(waits?.get(name) ?? [], percentile / 100) ?? [])
+      return values.length === 0 ? [] : [figure(`${name}, p${percentile}`, "ms", "neither", values)]
+    })
+  )
 
 /** The figures of latency, one value per round. */
 export const latencyFigures = (rounds: ReadonlyArray<Histogram>): ReadonlyArray<Figure> => {
