@@ -62,8 +62,8 @@ const jsonWith = (keys: FastCheck.Arbitrary<string>): FastCheck.Arbitrary<unknow
   })).value
 const json = jsonWith(texts)
 
-/** V8 reads `{"\n":1}` as `{"\\":1}` after `{"\\":1}`: keys that it reads right, where a test reads JSON. */
-const readable = jsonWith(texts.map((text) => `k${text}`))
+/** V8 reads `{"\n":1}` as `{"\\":1}` after `{"\\":1}`: keys without escapes, which it reads right, where a test reads JSON. */
+const readable = jsonWith(texts.filter((text) => JSON.stringify(text) === `"${text}"`))
 
 const lines: FastCheck.Arbitrary<AuditLine> = FastCheck.record({
   id: ids,
