@@ -13,8 +13,8 @@
 -- 44th on name the cell, a database of its own; this is cell 0, and the sequence ends before it would name another one.
 CREATE SEQUENCE ids AS bigint START 1000 INCREMENT 4096 MAXVALUE 17592186044415;
 
--- Ids of chains of hashes. Steps by two: whoever needs two chains of its own takes one id.
-CREATE SEQUENCE chain_ids AS bigint START 1 INCREMENT 2 MAXVALUE 17592186044415;
+-- Ids of chains of hashes.
+CREATE SEQUENCE chain_ids AS bigint START 1 MAXVALUE 17592186044415;
 
 -- Ends a commit whose players are not all at the versions it was decided on. 40001 tells it from every other failure.
 CREATE FUNCTION pitboss_fence(updated bigint, expected bigint) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -2038,36 +2038,6 @@ CREATE TRIGGER chain_seals_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ch
   FOR EACH STATEMENT EXECUTE FUNCTION pitboss_append_only();
 
 CREATE TRIGGER chain_seal_heads_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON chain_seal_heads
-  FOR EACH STATEMENT EXECUTE FUNCTION pitboss_append_only();
-
--- Rows from before there were chains have ids below this one. They are linked in the background; the position says how far that is.
-CREATE TABLE chain_old_rows (
-  id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
-  before_id bigint NOT NULL,
-  player_id bigint NOT NULL DEFAULT 0,
-  seq bigint NOT NULL DEFAULT 0,
-  audit_id bigint NOT NULL DEFAULT 0,
-  is_done boolean NOT NULL
-);
-
-INSERT INTO chain_old_rows (before_id, is_done) SELECT last_value + 4096, true FROM ids;
-
--- Rows from before the chain of hashes are linked once. Whoever could set the position back would have the service link, with a tag of its
--- key, rows that were added by hand.
-CREATE FUNCTION pitboss_old_rows_forward() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF OLD.is_done OR NEW.before_id <> OLD.before_id OR (NEW.player_id, NEW.seq) < (OLD.player_id, OLD.seq)
-    OR NEW.audit_id < OLD.audit_id
-  THEN
-    RAISE EXCEPTION 'rows from before the chain are linked once' USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
-  RETURN NEW;
-END
-$$;
-CREATE TRIGGER chain_old_rows_forward BEFORE UPDATE ON chain_old_rows
-  FOR EACH ROW EXECUTE FUNCTION pitboss_old_rows_forward();
-
-CREATE TRIGGER chain_old_rows_kept BEFORE DELETE OR TRUNCATE ON chain_old_rows
   FOR EACH STATEMENT EXECUTE FUNCTION pitboss_append_only();
 
 -- How far the last sound verification of all ledgers went: the next one begins there (docs/decisions/0029-chain-of-hashes.md).

@@ -11,7 +11,6 @@ import { ReplayStore } from "./auth/ReplayStore.ts"
 import { SealedSecrets } from "./auth/SealedSecrets.ts"
 import { Chain } from "./chain/Chain.ts"
 import { RememberedEnds } from "./chain/Ends.ts"
-import { OldRows } from "./chain/OldRows.ts"
 import { Seals } from "./chain/Seals.ts"
 import { Compliance } from "./features/compliance/Compliance.ts"
 import { CaseOrders } from "./features/cases/CaseOrders.ts"
@@ -167,7 +166,6 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     ReplayStore.layer,
     KeyUses.layer,
     Seals.layer,
-    OldRows.layer,
     Attempts.layer.pipe(
       Layer.provide(Transport.layer),
       Layer.provide(Resolver.layerOf(({ webhookAllowInsecure }) => webhookAllowInsecure))
@@ -245,7 +243,6 @@ export const backgroundJobs = Effect.gen(function*() {
   const screenings = yield* Screenings
   const licenseeExclusions = yield* LicenseeExclusions
   const seals = yield* Seals
-  const oldRows = yield* OldRows
   const vendorTasks = yield* VendorTasks
   const figures = yield* FigureReadings
   const bonusCosts = yield* BonusCosts
@@ -276,7 +273,6 @@ export const backgroundJobs = Effect.gen(function*() {
     { name: "screenings-known", everySeconds: 3600, run: screenings.findKnown },
     { name: "licensee-exclusions", everySeconds: 5, run: licenseeExclusions.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },
-    { name: "chain-old-rows", everySeconds: 5, run: oldRows.run },
     { name: "vendor-tasks", everySeconds: 60, run: vendorTasks.start },
     { name: "figure-hours", everySeconds: 60, needsSettledTime: true, run: figures.readHour },
     { name: "figure-funds", everySeconds: 900, run: figures.readFunds },

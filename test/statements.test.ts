@@ -107,9 +107,6 @@ const isNamed = (statement: string): boolean =>
 
 /** Work on whatever a database holds, in every cell on its own; and what names its rows in another way. */
 const exceptions: Readonly<Record<string, string>> = {
-  "chain/OldRows.ts: audit_log": "a walk over all rows of this database, once",
-  "chain/OldRows.ts: audit_log, chain_old_rows": "how far that walk is",
-  "chain/OldRows.ts: chain_old_rows": "how far that walk is",
   "features/cases/CaseOrders.ts: case_orders": "a job: players of this database whose cases have decided something",
   "features/compliance/Holds.ts: compliance_alerts": "a job: alerts of this database whose holds are to be placed",
   "features/compliance/internal/EffectQueue.ts: compliance_effects": "a queue of this database",

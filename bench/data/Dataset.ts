@@ -22,8 +22,6 @@ export interface DatasetOptions {
   readonly entries: number
   /** Where it is kept for later runs, and found again; a temporary folder when left out. */
   readonly folder: string | undefined
-  /** Whether its rows are in the chain of hashes: a minute for five million entries. */
-  readonly linked?: boolean
 }
 
 const Made = Schema.Struct({
@@ -36,14 +34,13 @@ const Made = Schema.Struct({
 
 /** Manifest of a kept folder. */
 const Manifest = Schema.Struct({
-  version: Schema.Literal(1),
+  version: Schema.Literal(2),
   masterKey: Schema.String,
   token: Schema.String,
   key: ApiKey,
   shape: Shape,
   made: Made,
-  seconds: Schema.Int,
-  linked: Schema.optionalKey(Schema.Boolean)
+  seconds: Schema.Int
 })
 type Manifest = typeof Manifest.Type
 
@@ -93,6 +90,33 @@ const provision = Effect.fnUntraced(function*(environment: Environment) {
   return { operatorIds, key }
 }, Effect.scoped)
 
+/** Puts all rows into the chain of hashes, under the key that a service with this master key derives: a minute for five million entries. */
+const link = Effect.fnUntraced(
+  function*(postgres: Postgres, environment: Environment, progress: (text: string) => void) {
+    const masterKey = Redacted.make(new Uint8Array(Buffer.from(environment["MASTER_KEY"] ?? "", "base64")))
+    const [found] = yield* postgres.query(
+      database,
+      `SELECT nextval('chain_ids')::float8 AS id, (pg_relation_size('ledger_entries') / 8192)::float8 AS pages`
+    )
+    const statements = linkStatements({
+      chainId: Number(found?.["id"]),
+      key: subkeyBytes(masterKey, "ledger-chain"),
+      pages: Number(found?.["pages"])
+    })
+    for (const [index, statement] of statements.entries()) {
+      progress(`${index} of ${statements.length}`)
+      yield* postgres.query(
+        database,
+        statement.startsWith("VACUUM")
+          ? statement
+          : `SET session_replication_role = replica; SET work_mem = '256MB'; ${statement}`
+      )
+    }
+    // the service that made the operators remembered the last links of another chain
+    yield* Effect.promise(() => rm(environment["DATA_DIR"] ?? "", { recursive: true, force: true }))
+  }
+)
+
 const make = Effect.fnUntraced(function*(folder: string | undefined, options: DatasetOptions) {
   const first = Effect.gen(function*() {
     const postgres = yield* startPostgres({ folder })
@@ -113,6 +137,7 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
       operatorIds,
       progress: (text) => showProgress(`generating, ${seconds()} s: ${text}`)
     })
+    yield* link(postgres, environment, (text) => showProgress(`linking, ${seconds()} s: ${text}`))
     // now, and not while it is stopped: that must not take longer than one waits for it
     yield* postgres.query("postgres", "CHECKPOINT")
     return generated
@@ -120,7 +145,7 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
   // syncs files that the server left unsynced
   yield* Effect.try({ try: () => execFileSync("sync"), catch: failedAt("sync") })
   return {
-    version: 1,
+    version: 2,
     masterKey: environment["MASTER_KEY"] ?? "",
     token: environment["BACKOFFICE_TOKEN"] ?? "",
     key,
@@ -129,32 +154,6 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
     seconds: seconds()
   } satisfies Manifest
 })
-
-/** Puts all rows into the chain of hashes, under the key that a service with this master key derives. */
-const link = Effect.fnUntraced(function*(folder: string, { masterKey }: Manifest) {
-  const startedAt = performance.now()
-  const postgres = yield* startPostgres({ folder, settings: makingSettings })
-  const [found] = yield* postgres.query(
-    database,
-    `SELECT nextval('chain_ids')::float8 AS id, (pg_relation_size('ledger_entries') / 8192)::float8 AS pages`
-  )
-  const statements = linkStatements({
-    chainId: Number(found?.["id"]),
-    key: subkeyBytes(Redacted.make(new Uint8Array(Buffer.from(masterKey, "base64"))), "ledger-chain"),
-    pages: Number(found?.["pages"])
-  })
-  for (const [index, statement] of statements.entries()) {
-    const seconds = Math.round((performance.now() - startedAt) / 1000)
-    showProgress(`linking, ${seconds} s: ${index} of ${statements.length}`)
-    yield* postgres.query(
-      database,
-      statement.startsWith("VACUUM")
-        ? statement
-        : `SET session_replication_role = replica; SET work_mem = '256MB'; ${statement}`
-    )
-  }
-  yield* postgres.query("postgres", "CHECKPOINT")
-}, Effect.scoped)
 
 const manifestOf = (folder: string): string => join(folder, "dataset.json")
 
@@ -181,14 +180,6 @@ const findOrMake = Effect.fnUntraced(function*(folder: string, options: DatasetO
   return yield* writeManifest(folder, yield* make(folder, options))
 })
 
-const linkedOnce = Effect.fnUntraced(function*(folder: string, manifest: Manifest) {
-  if (manifest.linked === true) return manifest
-  yield* link(folder, manifest)
-  // ends that an earlier run remembered are not those of this chain
-  yield* Effect.promise(() => rm(join(folder, database), { recursive: true, force: true }))
-  return yield* writeManifest(folder, { ...manifest, linked: true })
-})
-
 /**
  * Fills a database with a casino's year, or opens the one that an earlier run left in the folder, and starts PostgreSQL on it with
  * the service's own settings. It ends with the scope.
@@ -197,8 +188,7 @@ export const openDataset = Effect.fn("openDataset")(function*(
   options: DatasetOptions
 ): Effect.fn.Return<Dataset, BenchError, Scope.Scope> {
   const folder = options.folder ?? (yield* temporaryFolder)
-  const found = yield* findOrMake(folder, options)
-  const manifest = options.linked === true ? yield* linkedOnce(folder, found) : found
+  const manifest = yield* findOrMake(folder, options)
   endProgress()
   const { made, seconds, shape } = manifest
   const number = (value: number) => value.toLocaleString("en-US")

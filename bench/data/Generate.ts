@@ -155,8 +155,6 @@ export const generate = Effect.fn("generate")(
       ...countStatements(shape).map((sql) => [sql])
     ])
     for (const table of filledTables) yield* main.run(`ALTER TABLE ${table} RESET (autovacuum_enabled)`)
-    // generated rows are in no link: they count as written before the chain began
-    yield* main.run("UPDATE chain_old_rows SET before_id = (SELECT last_value FROM ids) + 4096, is_done = false")
     for (const table of scaffolding) yield* main.run(`DROP TABLE ${table}`)
     yield* inTurn(
       "statistics",

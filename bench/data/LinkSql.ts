@@ -97,7 +97,6 @@ export const linkStatements = ({ chainId, key, pages }: LinkOptions): ReadonlyAr
       END LOOP;
     END
     $$`,
-    "UPDATE chain_old_rows SET is_done = true",
     "VACUUM (ANALYZE) chain_links",
     "VACUUM (ANALYZE) chain_seals",
     "VACUUM (ANALYZE) chain_seal_heads"

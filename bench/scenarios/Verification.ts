@@ -38,7 +38,7 @@ export const verificationScenario = scenario({
     30 + (folder === undefined ? entries / 15_000 : 0) + entries / 60_000 + bets / rate + 6 * seconds
   ],
   measure: Effect.fnUntraced(function*(options, startedAt) {
-    const dataset = yield* openDataset({ ...options, linked: true })
+    const dataset = yield* openDataset(options)
     const { made, postgres } = dataset
     const server = yield* describeServer(postgres)
     const target = yield* startPitboss(

@@ -3,8 +3,8 @@
  * `ledger verify` finds a changed, removed or added row.
  *
  * The journal of a process has a chain of its own: its commits are sequential, so that the next link is known before the commit and needs
- * no lock. After a commit of unknown outcome a new chain is begun. Audit lines outside a player's commit, and rows older than the chains,
- * have one chain each for all processes, extended under a lock until the end of the transaction.
+ * no lock. After a commit of unknown outcome a new chain is begun. Audit lines outside a player's commit have
+ * one chain for all processes, extended under a lock until the end of the transaction.
  *
  * A writer of the tables could add a link with a correct hash. So each link carries a tag: an HMAC of its hash under a key that the
  * database keeps only sealed.
@@ -138,8 +138,6 @@ export class Chain extends Context.Service<Chain, {
     /** Lines that a function of the owner has written in the transaction: they get their link. */
     made?: ReadonlyArray<SaltedLine>
   ) => Effect.Effect<void, SqlError.SqlError>
-  /** Links rows without a link in the open transaction. */
-  readonly linkOldRows: (rows: LinkedRows) => Effect.Effect<void, SqlError.SqlError>
 }>()("pitboss/chain/Chain") {
   static readonly layer = Layer.effect(
     Chain,
@@ -147,7 +145,6 @@ export class Chain extends Context.Service<Chain, {
       const sql = yield* SqlClient.SqlClient
       const entropy = yield* Entropy
       const { firstChainId, key } = yield* ChainKey
-      const [auditChainId, oldRowsChainId] = [firstChainId, firstChainId + 1]
       // Kept: written. Heads of the chains that its journals write and have left. Several nodes: its own.
       const written = new Map<number, ChainPosition>()
 
@@ -159,16 +156,16 @@ export class Chain extends Context.Service<Chain, {
       const begin: Chain["Service"]["begin"] = (client) =>
         Effect.map(reserveChainId(client), (chainId) => ({ chainId, link: 0, hash: noHash }))
 
-      /** Extends a shared chain. */
-      const extend = Effect.fnUntraced(function*(chainId: number, rows: LinkedRows) {
-        yield* sql`SELECT pg_advisory_xact_lock(${lockSpace}::integer, ${chainId}::integer)`
+      /** Extends the chain of the audit lines. */
+      const extend = Effect.fnUntraced(function*(rows: LinkedRows) {
+        yield* sql`SELECT pg_advisory_xact_lock(${lockSpace}::integer, ${firstChainId}::integer)`
         const [last] = yield* Effect.orDie(decodeLast(
           yield* sql`SELECT link, encode(hash, 'hex') AS hash FROM chain_links
-            WHERE chain_id = ${chainId} ORDER BY chain_links.link DESC LIMIT 1`
+            WHERE chain_id = ${firstChainId} ORDER BY chain_links.link DESC LIMIT 1`
         ))
-        const link = nextLink(key, { chainId, link: last?.link ?? 0, hash: last?.hash ?? noHash }, rows)
+        const link = nextLink(key, { chainId: firstChainId, link: last?.link ?? 0, hash: last?.hash ?? noHash }, rows)
         yield* sql`INSERT INTO chain_links (chain_id, link, hash, tag, digests, player_ids, seqs, audit_ids)
-          VALUES (${chainId}, ${link.link}, decode(${link.hash}, 'hex'), ${link.tag}, ${link.digests},
+          VALUES (${firstChainId}, ${link.link}, decode(${link.hash}, 'hex'), ${link.tag}, ${link.digests},
             ${numbers(link.playerIds)}::float8[], ${numbers(link.seqs)}::float8[], ${numbers(link.auditIds)}::float8[])`
       })
 
@@ -193,7 +190,7 @@ export class Chain extends Context.Service<Chain, {
               ${texts(written.map(({ reason }) => reason))}::text[], ${texts(written.map(({ salt }) => salt))}::text[])
               AS u(id, at, actor, action, operator_id, player_id, subject, before, after, reason, salt)`
         }
-        yield* extend(auditChainId, rowsOfCommit([], [...made, ...written]))
+        yield* extend(rowsOfCommit([], [...made, ...written]))
       })
 
       return Chain.of({
@@ -209,8 +206,7 @@ export class Chain extends Context.Service<Chain, {
         },
         positions: () => [...written.values()],
         forgetPositions: () => written.clear(),
-        writeAuditLines,
-        linkOldRows: (rows) => extend(oldRowsChainId, rows)
+        writeAuditLines
       })
     })
   )

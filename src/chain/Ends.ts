@@ -150,17 +150,15 @@ export class RememberedEnds extends Context.Service<RememberedEnds, {
         return message === undefined ? found : [...found, { rule: "chain_seal_broken", subject: "seals", message }]
       })
 
-      /** The last seal, and the heads of the chains that all processes share. */
+      /** The last seal, and the head of the chain that all processes share. */
       const read = Effect.gen(function*() {
         const [seal] = yield* Effect.orDie(decodeSeals(
           yield* sql`SELECT chain_seals.seal::text AS seal, encode(hash, 'hex') AS hash FROM chain_seals
             ORDER BY chain_seals.seal DESC LIMIT 1`
         ))
         const heads = yield* Effect.orDie(decodeHeads(
-          yield* sql`SELECT u.chain_id::text AS "chainId", c.link::text AS link, encode(c.hash, 'hex') AS hash
-            FROM (VALUES (${firstChainId}::float8::bigint), (${firstChainId + 1}::float8::bigint)) AS u(chain_id)
-            CROSS JOIN LATERAL (SELECT link, hash FROM chain_links
-              WHERE chain_id = u.chain_id ORDER BY chain_links.link DESC LIMIT 1) c`
+          yield* sql`SELECT chain_id::text AS "chainId", chain_links.link::text AS link, encode(hash, 'hex') AS hash FROM chain_links
+            WHERE chain_id = ${firstChainId} ORDER BY chain_links.link DESC LIMIT 1`
         ))
         return { seal: seal ?? null, heads, at: yield* Clock.currentTimeMillis } satisfies LedgerEnds
       })

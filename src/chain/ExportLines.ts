@@ -12,8 +12,7 @@ export const headLine = (operatorId: number | undefined): string =>
   JSON.stringify(["pitboss-ledger", version, operatorId ?? null])
 
 /** The last line, which proves that the export is complete. */
-export const endLine = (unlinked: ReadonlyArray<string>, waiting: number): string =>
-  JSON.stringify(["end", unlinked, waiting])
+export const endLine = (unlinked: ReadonlyArray<string>): string => JSON.stringify(["end", unlinked])
 
 /** Makes the lines of the parts of a walk. */
 export class ExportWriter {
@@ -69,7 +68,6 @@ export interface ExportReport {
   readonly seal: number | null
   /** Links up to that seal, proven by the hash. */
   readonly proven_links: number
-  readonly not_yet_linked: number
   readonly violations: ReadonlyArray<{ readonly rule: string; readonly subject: string; readonly message: string }>
 }
 
@@ -82,7 +80,6 @@ export class ExportCheck {
   private operatorId: number | null = null
   private seal: number | null = null
   private provenLinks = 0
-  private waiting = 0
   private lineNumber = 0
   /** The audit line whose values come next. */
   private audit: { readonly name: string; readonly playerId: string; readonly digest: unknown } | undefined
@@ -209,7 +206,6 @@ export class ExportCheck {
         for (const name of Array.isArray(first) ? first : []) {
           this.check.find("chain_row_added", String(name), "is in no link of the chain")
         }
-        this.waiting = typeof second === "number" ? second : 0
         return
       }
       default:
@@ -240,7 +236,6 @@ export class ExportCheck {
       seals: this.check.seals,
       seal: this.seal,
       proven_links: this.provenLinks,
-      not_yet_linked: this.waiting,
       violations: this.check.findings.map(({ message, rule, subject }) => ({ rule, subject, message }))
     }
   }

@@ -35,7 +35,6 @@ const rights: Readonly<Record<string, Rights>> = {
   case_reports: { fixed: columns("id case_id operator_id player_id reference created_at") },
   cases: { fixed: columns("id operator_id player_id type opened_by occurrence created_at") },
   chain_links: appendOnly,
-  chain_old_rows: { fixed: columns("id before_id") },
   chain_seal_heads: appendOnly,
   chain_seals: appendOnly,
   cluster_runners: { delete: true, fixed: columns("machine_id address") },

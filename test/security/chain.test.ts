@@ -10,7 +10,6 @@ import { Chain, type ChainKey } from "../../src/chain/Chain.ts"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { ExportCheck } from "../../src/chain/ExportLines.ts"
 import { erasedLine, hashOf, linkLine, noHash, sealLine, valuesLineSql } from "../../src/chain/Lines.ts"
-import { OldRows } from "../../src/chain/OldRows.ts"
 import { Seals } from "../../src/chain/Seals.ts"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { StaffAccounts } from "../../src/features/staff/Staff.ts"
@@ -292,42 +291,6 @@ layer(live)("the hash chain of a journal", (it) => {
     }))
 })
 
-// Goal: rows older than the chain are linked later, and counted until then. Method: rows without links, as an upgrade finds them.
-layer(live)("rows older than the hash chain", (it) => {
-  it.effect("are linked in the background, reported as not yet linked until then, and protected afterwards", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const old = yield* OldRows
-      const audit = yield* LedgerAudit
-      yield* history
-      const [counted] = yield* sql<{ readonly rows: number }>`SELECT (SELECT count(*) FROM ledger_entries)::float8
-        + (SELECT count(*) FROM audit_log)::float8 AS rows`
-      yield* sql`ALTER TABLE chain_links DISABLE TRIGGER USER`
-      yield* sql`DELETE FROM chain_links`
-      yield* sql`ALTER TABLE chain_seals DISABLE TRIGGER USER`
-      yield* sql`DELETE FROM chain_seals`
-      yield* sql`ALTER TABLE chain_seal_heads DISABLE TRIGGER USER`
-      yield* sql`DELETE FROM chain_seal_heads`
-      yield* sql`ALTER TABLE chain_old_rows DISABLE TRIGGER USER`
-      yield* sql`UPDATE chain_old_rows SET is_done = false, before_id = (SELECT max(id) + 1 FROM audit_log) + 4096`
-      yield* sql`ALTER TABLE chain_old_rows ENABLE TRIGGER USER`
-      const upgraded = yield* audit.verify(undefined)
-      assert.deepInclude(upgraded, { not_yet_linked: counted?.rows ?? -1, links: 0 })
-      yield* old.run
-      yield* old.run
-      const linked = yield* audit.verify(undefined)
-      assert.strictEqual(linked.not_yet_linked, 0)
-      // all but the end of the journal's own chain, which was taken away above
-      assert.deepStrictEqual(linked.violations.map(({ rule }) => rule), ["chain_link_broken"])
-      yield* sql`UPDATE ledger_entries SET created_at = now() WHERE seq = 1`
-      assert.include(
-        yield* findings,
-        "chain_row_changed: entry 1 of player " + (yield* sql<{ readonly id: string }>`
-        SELECT min(player_id)::text AS id FROM ledger_entries`)[0]?.id
-      )
-    }))
-})
-
 layer(live)("verifications", (it) => {
   it.effect("run one at a time", () =>
     Effect.gen(function*() {
@@ -400,7 +363,7 @@ layer(live)("an export of the hash chain", (it) => {
       const [first = "", second = ""] = sealLines.map(hashOf)
       const sound = checkLines(lines, second)
       assert.deepStrictEqual(sound.violations, [])
-      assert.deepInclude(sound, { operator_id: null, seal: 2, seals: 2, not_yet_linked: 0 })
+      assert.deepInclude(sound, { operator_id: null, seal: 2, seals: 2 })
       assert.isAbove(sound.links, sound.proven_links)
       assert.isBelow(checkLines(lines, first).proven_links, sound.proven_links)
       assert.isTrue(isProvenBy(lines, first) && isProvenBy(lines, second))

@@ -48,15 +48,6 @@ layer(TestDatabase.layer, { excludeTestServices: true })("the service's database
       assert.match(String(done.reason.cause), /done/)
     }))
 
-  it.effect("cannot mark rows inserted by hand as older than the hash chain", () =>
-    Effect.gen(function*() {
-      const { url } = yield* TestDatabase
-      for (const change of ["is_done = false", "player_id = 0, seq = 0, audit_id = 0", "is_done = is_done"]) {
-        const refused = yield* Effect.flip(adminQuery(asService(url), `UPDATE chain_old_rows SET ${change}`))
-        assert.match(String(refused.reason.cause), /are linked once/)
-      }
-    }))
-
   it.effect("loses settings it made for itself (ALTER ROLE … SET) when the service starts", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

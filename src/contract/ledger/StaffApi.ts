@@ -21,7 +21,6 @@ const LedgerReport = Schema.Struct({
     message: Schema.String
   })),
   links: Schema.Int,
-  not_yet_linked: Schema.Int,
   seals: Schema.Int,
   last_seal_hash: Schema.NullOr(Schema.String),
   after_seal: Schema.NullOr(Schema.Int).annotate({

@@ -24,7 +24,7 @@ import {
   type VerificationScope,
   type Violation
 } from "./LedgerInvariant.ts"
-import { chainInvariants, countUnlinked, rowSums } from "./ChainInvariants.ts"
+import { chainInvariants, rowSums } from "./ChainInvariants.ts"
 import { ledgerInvariants } from "./LedgerInvariants.ts"
 import { findWrongOutcomes, originalInvariants } from "./OriginalsAudit.ts"
 import { registerInvariants } from "./RegisterInvariants.ts"
@@ -38,8 +38,6 @@ export interface LedgerReport {
   readonly violations: ReadonlyArray<Violation>
   /** Commits in the chain of hashes. */
   readonly links: number
-  /** Rows from before there was a chain that are still to be linked: changes of these are not found yet. */
-  readonly not_yet_linked: number
   readonly seals: number
   /** The hash of the last seal; null before the first. */
   readonly last_seal_hash: string | null
@@ -65,7 +63,6 @@ const violationRows = rowsOf(Schema.Struct({
   subject: Schema.String,
   message: Schema.String
 }))
-const unlinkedRows = rowsOf(Schema.Struct({ rows: Schema.Number }))
 const snapshotRows = rowsOf(Schema.Struct({ snapshot: Schema.String }))
 const RowSum = Schema.Struct({ sum: Schema.String, rows: Schema.Number })
 type RowSum = typeof RowSum.Type
@@ -239,9 +236,9 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
       /** Keeps what was found for the next verification, or has it verify everything. */
       const remember = Effect.fnUntraced(
         function*(snapshot: string, report: LedgerReport, { operatorId, until }: VerificationScope, at: number) {
-          const { last_seal_hash: sealHash, not_yet_linked: unlinked, seals, violations } = report
+          const { last_seal_hash: sealHash, seals, violations } = report
           if (violations.length > 0) return yield* apart(writer, forgetVerified(writer, chainKey.key, at))
-          if (operatorId !== undefined || unlinked > 0 || sealHash === null) return
+          if (operatorId !== undefined || sealHash === null) return
           const whollyAt = yield* inSnapshot(
             writer,
             snapshot,
@@ -318,9 +315,8 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
               // read page by page, by indexes: before the statements that read whole tables
               const wrongOutcomes = yield* findWrongOutcomes(sql, scope)
               const chained = yield* checkChain(scope, remembered, isSummed(scope) ? "none" : "wrong")
-              const [unlinked] = yield* unlinkedRows(sql.unsafe(inScope(countUnlinked, scope)))
               yield* checkWaiting(scope, waiting)
-              return { counted, wrongOutcomes, chained, unlinked }
+              return { counted, wrongOutcomes, chained }
             }
           )
           return yield* inTransaction(sql)(Effect.gen(function*() {
@@ -330,7 +326,7 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
             const verified = extent === "new" ? yield* readVerified(sql, chainKey.key) : { _tag: "Nothing" } as const
             const scope = { operatorId, until: verified._tag === "Until" ? verified.until : undefined }
             const waiting = waitingIn(scope)
-            const [{ chained: linked, counted, unlinked, wrongOutcomes }] = yield* Effect.all(
+            const [{ chained: linked, counted, wrongOutcomes }] = yield* Effect.all(
               [
                 checkHere(scope, waiting),
                 ...shared.map(({ snapshot }) =>
@@ -360,7 +356,6 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
                 ...verified._tag === "Changed" ? [verifiedRecordChanged] : []
               ],
               links: chained.links,
-              not_yet_linked: unlinked?.rows ?? 0,
               seals: chained.seals,
               last_seal_hash: chained.seals === 0 ? null : chained.lastHash,
               after_seal: scope.until?.seal ?? null,
@@ -397,16 +392,14 @@ export class LedgerAudit extends Context.Service<LedgerAudit, {
           (parts) => parts.length === 0 ? Effect.void : write(parts.map((part) => `${writer.linesOf(part)}\n`).join(""))
         )
         const scope = { operatorId, until: undefined }
-        const { added, unlinked } = yield* inTransaction(sql)(Effect.gen(function*() {
-          yield* sql`SET LOCAL statement_timeout = 0`
-          const added = yield* Effect.forEach(
+        const added = yield* inTransaction(sql)(Effect.andThen(
+          sql`SET LOCAL statement_timeout = 0`,
+          Effect.forEach(
             rowsAdded,
             (invariant) => violationRows(sql.unsafe(inScope(statementOf(invariant, invariant.statement), scope)))
           )
-          const [unlinked] = yield* unlinkedRows(sql.unsafe(inScope(countUnlinked, scope)))
-          return { added, unlinked }
-        }))
-        yield* write(`${endLine(added.flat().map(({ subject }) => subject), unlinked?.rows ?? 0)}\n`)
+        ))
+        yield* write(`${endLine(added.flat().map(({ subject }) => subject))}\n`)
       })
 
       const exported: LedgerAudit["Service"]["exported"] = (operatorId) =>
