@@ -1,6 +1,6 @@
 /**
- * Export of the hash chain as JSON lines, and its verification without the service (docs/ledger-export.md). Links and seals are the hashed
- * lines themselves, so that a verifier needs only SHA-256.
+ * Export of the hash chain as JSON lines, and its verification without the service (docs/ledger-export.md). Each link (the rows
+ * of one commit) and each seal (the heads of the chains at an instant) is exported as exactly the text that was hashed, so that a verifier needs only SHA-256.
  */
 import { ChainCheck, type LinkPart, type Part } from "./ChainCheck.ts"
 import { erasedLine, erasureAction, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"

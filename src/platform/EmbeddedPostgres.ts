@@ -345,7 +345,9 @@ export const keepServer = Effect.fnUntraced(function*<R>(
     const error = Cause.squash(cause)
     return error instanceof StartupError
       ? throttle(() =>
-        Effect.annotateLogs(Effect.logWarning("embedded PostgreSQL does not start again"), { reason: error.message })
+        Effect.annotateLogs(Effect.logWarning("embedded PostgreSQL is still down, restarts continue"), {
+          reason: error.message
+        })
       )
       : Effect.logError("embedded PostgreSQL restart failed", cause)
   }

@@ -181,7 +181,7 @@ describe("a request", () => {
 })
 
 describe("an answer", () => {
-  it.effect("a refusal carries code, status, details, request id and key", () =>
+  it.effect("a refusal carries its code, status, details, request id and idempotency key", () =>
     Effect.gen(function*() {
       const { http } = wireOf(refusal(422, "LIMIT_EXCEEDED", { "x-request-id": "r-1" }))
       const operator = yield* operatorOn(http)

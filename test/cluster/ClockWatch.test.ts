@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function*() {
 })
 
 describe("a node whose clock is wrong", () => {
-  it.effect("rejoins after no other node has answered ten clock queries in a row, and not after nine", () =>
+  it.effect("rejoins once ten clock queries in a row were answered by no other node, and not after nine", () =>
     Effect.gen(function*() {
       const { isAside, told, watch, world } = yield* makeWorld
       yield* Effect.forkChild(watch)

@@ -448,7 +448,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(yield* call("/play", { currency: "USD" }), { status: 412, code: 154 })
     }))
 
-  it.effect("Spribe: a withdrawal can be rolled back only after its deposit, and once, whatever id the rollback has", () =>
+  it.effect("Spribe: a withdrawal can be rolled back only after its deposit was rolled back, and only once, even under another rollback id", () =>
     Effect.gen(function*() {
       const table = yield* newTable("spribe")
       const call = spribe(table)

@@ -615,7 +615,7 @@ describe("Actors", () => {
 
     // Goal: nothing is rolled back twice for the same reason, also within the commands of one key. Method: repeats before and after a new
     // command, and a command twice, in one unit.
-    it.effect("happens only once when several commands of one key, before and after a new one, are repeats", () =>
+    it.effect("happens only once when a batch of one player has several repeated commands, before and after a new one", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         for (const name of ["a", "c"]) store.postElsewhere(1, name, 1)

@@ -58,13 +58,13 @@ it.effect("logs why PostgreSQL does not start, at first and then once a minute",
     assert.deepStrictEqual(starts, [100, 101, 103, 107, 115])
     assert.deepStrictEqual(lines, [
       { second: 100, text: "embedded PostgreSQL exited unexpectedly", told: "" },
-      { second: 100, text: "embedded PostgreSQL does not start again", told: "no disk" }
+      { second: 100, text: "embedded PostgreSQL is still down, restarts continue", told: "no disk" }
     ])
     yield* TestClock.adjust("100 seconds")
     assert.deepStrictEqual(starts.slice(5), [131, 161, 191, 221])
     assert.deepStrictEqual(lines.slice(2), [
-      { second: 161, text: "embedded PostgreSQL does not start again", told: "no room" },
-      { second: 221, text: "embedded PostgreSQL does not start again", told: "no room" }
+      { second: 161, text: "embedded PostgreSQL is still down, restarts continue", told: "no room" },
+      { second: 221, text: "embedded PostgreSQL is still down, restarts continue", told: "no room" }
     ])
   }))
 

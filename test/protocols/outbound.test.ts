@@ -495,7 +495,7 @@ describe("the Pragmatic Play feed", () => {
     return Effect.map(Effect.result(feed(day, tools)), (result) => ({ result, timepoints }))
   }
 
-  it.effect("is read from timepoint to timepoint, with each round of the day once", () =>
+  it.effect("is read from each returned timepoint to the next, and yields each round of the requested day exactly once", () =>
     Effect.gen(function*() {
       const middle = day.fromMs + 3_600_000
       const { result, timepoints } = yield* read(

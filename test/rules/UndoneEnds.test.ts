@@ -480,7 +480,7 @@ for (const remembers of [true, false]) {
 
     const accepting = Object.entries(policies).filter(([, { closedRounds }]) => closedRounds === "accept")
     for (const [protocol, policy] of accepting) {
-      describe(`under the policy of ${protocol}`, () => {
+      describe(`a bonus under the policy of ${protocol}`, () => {
         it("is active again when the bet that closed its round and lost the bonus is rolled back", () => {
           const runner = makeRunner(allIn)
           runner.accept(does(bet("b", 1000, { policy, closesRound: true })))

@@ -163,7 +163,7 @@ layer(Layer.provideMerge(layerBothServersOn([]), Calendar.layer), { excludeTestS
         assert.deepStrictEqual(yield* sql`SELECT action FROM audit_log WHERE actor = ${`staff:${id}`}`, [])
       }))
 
-    it.effect("leave a line for every document, and for every stream of events", () =>
+    it.effect("write one audit line per document read, and one per event stream opened", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { backofficePort } = yield* BothServers

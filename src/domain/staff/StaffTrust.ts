@@ -1,5 +1,6 @@
 /**
- * Trust between staff accounts: which account can act as another, judged by the access handed over between them (`docs/decisions/0021-staff.md`).
+ * Which staff accounts one person may control: who made an account, or issued its token, link or password, could sign in as it, and so counts as the same
+ * person where two have to approve (`docs/decisions/0021-staff.md`).
  * Accounts are named by their audit log label; instants are epoch milliseconds.
  */
 

@@ -1,4 +1,4 @@
-/** One profile: its rules in words with their sources, its versions, and what a version changes. */
+/** One jurisdiction profile: its rules in words with their legal sources, its versions, and what each version changes. */
 import { Alert, Group, Stack, Text } from "@mantine/core"
 import { confidenceWords, profileInWords } from "../../domain/jurisdiction/ProfileText.ts"
 import { noneCode } from "../../domain/jurisdiction/Profile.ts"

@@ -1,4 +1,4 @@
-/** Game rounds: search by player, game or message. */
+/** Game rounds: search by player, game or id of a provider message (bet, win, rollback). */
 import { filtersOf, ListPage } from "../parts/ListPage.tsx"
 import { columnsOfRounds } from "./roundColumns.tsx"
 

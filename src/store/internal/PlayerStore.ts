@@ -194,7 +194,7 @@ export const makePlayerStore = Effect.gen(function*() {
         return failure._tag === "Some"
           ? Effect.fail(failure.value._tag === "SqlError" ? failureOf(failure.value) : failure.value)
           : Effect.andThen(
-            Effect.logError("commit failed unexpectedly", cause),
+            Effect.logError("commit outcome unknown after a defect", cause),
             Effect.fail(new OutcomeUnknown({ reason: Cause.pretty(cause) }))
           )
       }),
