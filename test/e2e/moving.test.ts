@@ -6,6 +6,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { layerCasinos, runHere } from "../kit/Backoffice.ts"
 import { dataOf, fresh, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
+import { noon } from "../kit/Noon.ts"
 import { playerLine } from "../kit/ProposedImport.ts"
 
 // Goal: an operator's players come from another platform whole or not at all, and leave again without loss. Method: the commands over the running
@@ -229,6 +230,13 @@ layer(layerCasinos, { excludeTestServices: true })("import and export", (it) => 
         withdrawals: 2000,
         net_deposits: 88_000
       })
+      const netDepositsUntil = (to: string) =>
+        Effect.map(
+          casino.get(`/players/${paid.id}/statement?from=2026-11-01&to=${to}`),
+          (reply) => dataOf(reply).net_deposits_lifetime
+        )
+      assert.strictEqual(yield* netDepositsUntil(noon.slice(0, 10)), 88_000)
+      assert.strictEqual(yield* netDepositsUntil("2026-11-19"), 0, "before the import")
 
       const out = yield* found("out")
       assert.deepInclude(out.self_exclusion, { type: "self_exclusion", since: exclusion.since, until: exclusion.until })

@@ -133,7 +133,12 @@ export class Statements extends Context.Service<Statements, {
         )
         // nothing changes a deposit after its chargeback, which was not known at the end of a period before it
         const [lifetime] = yield* lifetimeRows(
-          sql`SELECT coalesce(sum(CASE type WHEN 'deposit' THEN amount ELSE -amount END), 0)::float8 AS amount
+          sql`SELECT (coalesce(sum(CASE type WHEN 'deposit' THEN amount ELSE -amount END), 0)
+              + coalesce((SELECT i.lifetime_deposits - i.lifetime_withdrawals
+                FROM imported_players i JOIN import_runs r ON r.id = i.run_id
+                WHERE i.player_id = ${playerId}::float8::bigint AND r.posting_at < ${
+            toDate(end)
+          }), 0))::float8 AS amount
             FROM payment_requests WHERE ${ofPlayer} AND created_at < ${toDate(end)}
               AND CASE type WHEN 'deposit' THEN status = 'paid' AND (NOT is_reversed OR updated_at >= ${toDate(end)})
                 ELSE coalesce(rejected_at, cancelled_at, 'infinity') >= ${toDate(end)} END`
