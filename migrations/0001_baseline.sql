@@ -139,7 +139,7 @@ BEGIN
   UPDATE promo_codes SET operator_id = new_id WHERE operator_id = old_id;
   UPDATE compliance_settings SET operator_id = new_id WHERE operator_id = old_id;
   UPDATE register_connections SET operator_id = new_id WHERE operator_id = old_id;
-  UPDATE staff SET operator_ids = array_append(operator_ids, new_id) WHERE old_id = ANY (operator_ids);
+  UPDATE staff SET operator_ids = array_replace(operator_ids, old_id, new_id) WHERE old_id = ANY (operator_ids);
   RETURN true;
 END
 $$;

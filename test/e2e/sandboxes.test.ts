@@ -240,6 +240,29 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("sandboxes",
       assert.strictEqual(dataOf(yield* live.get(`/players/${stranger.id}`)).id, stranger.id)
     }))
 
+  it.effect("staff bound to a sandbox see its figures and its newest entries after a reset, and nothing of the archived operator", () =>
+    Effect.gen(function*() {
+      const casino = yield* sandbox()
+      const former = yield* casino.register()
+      const { id: staffId, token } = yield* made("/staff", { name: fresh("Bound "), operators: [casino.slug] })
+      const seen = (path: string) =>
+        staffCall("GET", `/backoffice/v1${path}`, undefined, { authorization: `Bearer ${token}` })
+      assert.strictEqual((yield* seen(`/players/${former.id}`)).status, 200)
+      yield* casino.post("/sandbox/clock/advance", { seconds: 3600 })
+      const { operator_id: successor } = dataOf(yield* casino.post("/sandbox/reset"))
+      const { id } = yield* casino.register()
+      dataOf(yield* casino.deposit(id, 700), 201)
+      const accounts: ReadonlyArray<{ readonly id: number; readonly operators: unknown }> = yield* staff(
+        "GET",
+        "/staff"
+      )
+      assert.deepStrictEqual(accounts.find((one) => one.id === staffId)?.operators, [successor])
+      assertRefused(yield* seen(`/players/${former.id}`), 404, "NOT_FOUND")
+      const entries = dataOf(yield* seen("/ledger/entries"))
+      assert.deepStrictEqual(entries.map(({ amount }: { readonly amount: number }) => amount), [700])
+      assert.strictEqual(dataOf(yield* seen("/overview")).deposits, 1)
+    }))
+
   it.effect("a reset repeated under its idempotency key is replayed, and resets nothing", () =>
     Effect.gen(function*() {
       const casino = yield* sandbox()
