@@ -462,6 +462,27 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.strictEqual((yield* (yield* PlayerActors).read(casino.id, active.id)).status, "active")
     })))
 
+  it.effect("11.6: a player whose data cannot be erased is logged each night, and the others are erased", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { logged } = yield* BothServers
+      const casino = yield* casinoUnder({ retention: { marketing: "P0D" } })
+      const players = [yield* casino.register(), yield* casino.register()]
+      const [failing] = players
+      for (const { id } of players) yield* staff("POST", `/players/${id}/status`, { status: "closed", reason: "asked" })
+      yield* sql`CREATE FUNCTION test_keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'kept by a test'; END $$`
+      yield* sql.unsafe(`CREATE TRIGGER test_keep BEFORE UPDATE ON players FOR EACH ROW WHEN (OLD.id = ${failing?.id})
+        EXECUTE FUNCTION test_keep()`)
+      yield* pass(dayMs)
+      assert.strictEqual((yield* (yield* Retention).run).done, 1)
+      const lines = logged.filter((line) => line.includes("personal data of a player was not erased"))
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], `"player_id":${failing?.id}`)
+      assert.include(lines[0], "kept by a test")
+      yield* sql`DROP TRIGGER test_keep ON players`
+      assert.strictEqual((yield* (yield* Retention).run).done, 1)
+    })))
+
   it.effect("11.5: an erased account that is reopened is not verified, and cannot sign in or deposit", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

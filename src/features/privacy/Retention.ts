@@ -3,17 +3,18 @@
  * profile sets periods are examined: without a period, data is erased on request only.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import type { RetentionReport } from "../../contract/privacy/StaffApi.ts"
 import { before } from "../../domain/jurisdiction/Duration.ts"
-import { retentionClasses } from "../../domain/jurisdiction/Profile.ts"
+import { retentionClasses, type RetentionClass } from "../../domain/jurisdiction/Profile.ts"
 import { personalColumns } from "../../domain/privacy/PersonalColumns.ts"
 import { type ClassPlan, wholeClasses } from "../../domain/privacy/Retention.ts"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import type { Actor } from "../../office/Actor.ts"
 import { makeReferences } from "../../office/References.ts"
 import { texts } from "../../platform/ArrayParameters.ts"
+import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
@@ -120,6 +121,16 @@ export class Retention extends Context.Service<Retention, {
         return classes
       })
 
+      /** Is found again the next night. */
+      const notErased = ({ playerId }: PlayerRetention) => (failure: SqlError.SqlError | Refusal) =>
+        Effect.logWarning("personal data of a player was not erased").pipe(
+          Effect.annotateLogs({
+            player_id: playerId,
+            reason: failure instanceof SqlError.SqlError ? describeSqlError(failure) : failure.message
+          }),
+          Effect.as<ReadonlyArray<RetentionClass>>([])
+        )
+
       /** Digests of checks of registrations that were refused. */
       const eraseChecks = Effect.fnUntraced(function*(now: number) {
         let done = 0
@@ -163,8 +174,7 @@ export class Retention extends Context.Service<Retention, {
           const page = yield* pageAfter(walk.after, codes, null, now)
           for (const one of page) {
             if (due(one).length === 0) continue
-            // one that cannot be erased now is found again tomorrow
-            const classes = yield* Effect.orElseSucceed(eraseOne(one, now), () => [])
+            const classes = yield* eraseOne(one, now).pipe(Effect.catch(notErased(one)))
             if (classes.length === 0) continue
             done++
             const counted: { [name: string]: number } = { ...walk.classes }
