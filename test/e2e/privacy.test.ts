@@ -9,6 +9,7 @@ import { describeSqlError } from "../../src/platform/Database.ts"
 import { Retention } from "../../src/features/privacy/Retention.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { layerCasinos, runHere } from "../kit/Backoffice.ts"
+import { noon } from "../kit/Noon.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import {
   assertRefused,
@@ -395,6 +396,22 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}/register-checks`))[0].verdict, "clear")
       assert.isNull(dataOf(yield* casino.get(`/players/${id}`)).register)
       yield* verified
+    })))
+
+  it.effect("5.7: person digests of more refused registrations than one run erases are erased in the same night", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { run } = yield* Retention
+      const casino = yield* casinoUnder({ retention: { checks: "P1D" } })
+      yield* sql`INSERT INTO register_checks (id, operator_id, kind, event, verdict, asked_at, answered_at, request_id, profile,
+          profile_version, person_digest, ask_again)
+        SELECT -n, ${casino.id}, 'generic', 'registration', 'excluded', at, at, 'r' || n, ${casino.profile}, 1, '\\x00', false
+        FROM generate_series(1, 5001) n, (SELECT ${new Date(noon)}::timestamptz) one (at)`
+      yield* pass(2 * dayMs)
+      assert.deepStrictEqual([yield* run, yield* run], [{ done: 5000, hasMore: true }, { done: 1, hasMore: false }])
+      const [line] = yield* sql`SELECT after -> 'refused_registrations' AS count FROM audit_log
+        WHERE action = 'retention' ORDER BY id DESC LIMIT 1`
+      assert.deepStrictEqual(line, { count: 5001 })
     })))
 
   it.effect("11.6: each data class is erased when its period is over, and the nightly audit log line has the counts", () =>

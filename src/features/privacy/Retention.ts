@@ -28,7 +28,7 @@ import { Erasures, type PlayerRetention } from "./Erasures.ts"
 const perPage = 200
 const perRun = 2000
 
-/** Checks of refused registrations erased in one run. */
+/** Checks of refused registrations erased in one run, of each profile. */
 const checksPerRun = 5000
 
 /** Players that one report looks at. */
@@ -75,7 +75,7 @@ export class Retention extends Context.Service<Retention, {
     actor: Pick<Actor, "operators">,
     operator: string | undefined
   ) => Effect.Effect<RetentionReport, Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "TRY_AGAIN">>
-  /** Erases what is due of some thousand players, from where the last run was; `hasMore` until all were looked at. */
+  /** Erases what is due of some thousand players, from where the last run was, then of refused registrations; `hasMore` until all were looked at. */
   readonly run: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
   /** Job: the same, by night. */
   readonly nightly: Effect.Effect<JobResult, Refusal<"TRY_AGAIN">>
@@ -134,6 +134,7 @@ export class Retention extends Context.Service<Retention, {
       /** Digests of checks of registrations that were refused. */
       const eraseChecks = Effect.fnUntraced(function*(now: number) {
         let done = 0
+        let hasMore = false
         for (const { code, retention } of profilesWithPeriods(now)) {
           if (retention.checks === undefined) continue
           const [{ count } = { count: 0 }] = yield* counts(
@@ -142,8 +143,9 @@ export class Retention extends Context.Service<Retention, {
             }, ${checksPerRun})::float8 AS count`
           )
           done += count
+          hasMore ||= count === checksPerRun
         }
-        return done
+        return { done, hasMore }
       })
 
       /** The line of the audit log of a night that erased something. */
@@ -185,14 +187,16 @@ export class Retention extends Context.Service<Retention, {
           night = walk
           isAtEnd = page.length < perPage
         }
-        if (isAtEnd) {
-          const checks = yield* eraseChecks(now)
-          yield* record({ ...walk, checks }, now)
-          done += checks
-          night = undefined
-          doneOn = Math.floor(now / dayMs)
-        }
-        return { done, hasMore: !isAtEnd }
+        if (!isAtEnd) return { done, hasMore: true }
+        const checks = yield* eraseChecks(now)
+        done += checks.done
+        walk = { ...walk, checks: walk.checks + checks.done }
+        night = walk
+        if (checks.hasMore) return { done, hasMore: true }
+        yield* record(walk, now)
+        night = undefined
+        doneOn = Math.floor(now / dayMs)
+        return { done, hasMore: false }
       }).pipe(orTryAgain, Effect.withSpan("Retention.run"))
 
       const nightly: Retention["Service"]["nightly"] = Effect.gen(function*() {
