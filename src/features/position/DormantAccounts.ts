@@ -9,6 +9,7 @@ import type { Player } from "../../domain/state/Player.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { countDone, type JobResult } from "../../platform/Scheduler.ts"
 import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
+import { counterIn } from "../../store/CounterColumns.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { listOf } from "../../store/Lists.ts"
 import type { Scope } from "../../store/OperatorScope.ts"
@@ -25,6 +26,8 @@ const atOnce = 16
 const slices = rowsOf(Schema.Struct({ last: Schema.NullOr(Schema.Number), players: Schema.Number }))
 
 const Unused = Schema.Struct({ entrySeq: Schema.Number, lastBetAt: Schema.Number })
+
+const lastBetAt = counterIn("a.counters", "lastBetAt")
 
 const unusedRows = rowsOf(Schema.Struct({ playerId: Schema.Number, ...Unused.fields }))
 
@@ -87,9 +90,8 @@ export class DormantAccounts extends Context.Service<DormantAccounts, {
         if (period === null) return undefined
         const [length, at] = [sql`${period}::text::interval`, sql`${toDate(now)}::timestamptz`]
         const isOver = (column: string) => sql`coalesce(${sql.literal(column)}, p.created_at) + ${length} <= ${at}`
-        const lastBet = "to_timestamp(nullif(nullif(split_part(a.counters, ',', 13), ''), '0')::float8 / 1000)"
         return sql`(p.jurisdiction = ${code} AND ${isOver("p.created_at")} AND ${isOver("p.last_login_at")}
-          AND ${isOver(lastBet)} AND NOT EXISTS (SELECT FROM payment_requests d
+          AND ${isOver(`to_timestamp(nullif(${lastBetAt}, 0) / 1000)`)} AND NOT EXISTS (SELECT FROM payment_requests d
             WHERE d.player_id = p.id AND d.type = 'deposit' AND d.created_at > ${at} - ${length}))`
       }
 
@@ -108,7 +110,7 @@ export class DormantAccounts extends Context.Service<DormantAccounts, {
         const last = slice?.last ?? 0
         const found = last === 0 ? [] : yield* unusedRows(
           sql`SELECT p.id::float8 AS "playerId", a.entry_seq::float8 AS "entrySeq",
-              coalesce(nullif(split_part(a.counters, ',', 13), ''), '0')::float8 AS "lastBetAt"
+              coalesce(${sql.literal(lastBetAt)}, 0) AS "lastBetAt"
             FROM players p JOIN accounts a ON a.player_id = p.id
             WHERE p.id > ${walked}::float8::bigint AND p.id <= ${last}::float8::bigint AND p.dormant_since IS NULL
               AND p.jurisdiction <> 'none' AND ${ownPlayers} AND ${sql.or(unused)}`

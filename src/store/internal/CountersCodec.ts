@@ -31,3 +31,11 @@ export const decodeCounters = (text: string): { readonly counters: Counters; rea
   }
   return { counters, session: values.length > 16 ? { staked: at(16), won: at(17), checkedAfter: at(18) } : null }
 }
+
+/** Number of a counter in the text, from 1. */
+const positionOf = (name: keyof Counters): number =>
+  encodeCounters({ ...emptyCounters, [name]: 1 }, null).split(",").indexOf("1") + 1
+
+/** SQL of one counter, of a column with the text; null where it holds no counters. */
+export const counterIn = (column: string, name: keyof Counters): string =>
+  `nullif(split_part(${column}, ',', ${positionOf(name)}), '')::float8`
