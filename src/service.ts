@@ -87,6 +87,7 @@ import { RegisterRefresh } from "./features/registers/RegisterRefresh.ts"
 import { Registers } from "./features/registers/Registers.ts"
 import { OperatorProfiles } from "./features/profiles/OperatorProfiles.ts"
 import { Screenings } from "./features/screenings/Screenings.ts"
+import { makeClockJobs, settledJob } from "./features/sandbox/ClockJobs.ts"
 import { SandboxClock } from "./features/sandbox/SandboxClock.ts"
 import { SandboxReset } from "./features/sandbox/SandboxReset.ts"
 import { Sandbox } from "./features/sandbox/Sandbox.ts"
@@ -215,9 +216,6 @@ export const layerCompliance = Compliance.layerWakes
 /** Wake-ups of the comparison of players within their licensees. Needs {@link layerCapabilities}. */
 export const layerLicensees = LicenseeExclusions.layerWakes
 
-/** Job by whose last run a starting service knows a settled time. */
-const settledJob = "accounts"
-
 /** Configured database: started if embedded, migrated by its owner, and verified; and its time. */
 export const layerMigratedDatabase = layerRightsWarning.pipe(
   Layer.provideMerge(layerDatabaseTime(settledJob)),
@@ -231,12 +229,6 @@ export const layerMigratedDatabase = layerRightsWarning.pipe(
 export const backgroundJobs = Effect.gen(function*() {
   const replayStore = yield* ReplayStore
   const idempotency = yield* Idempotency
-  const bonuses = yield* Bonuses
-  const accounts = yield* DueAccountChanges
-  const obligations = yield* DueObligations
-  const sessions = yield* DueSessions
-  const dormant = yield* DormantAccounts
-  const rounds = yield* StaleRounds
   const webhooks = yield* WebhookHousekeeping
   const compliance = yield* Compliance
   const cases = yield* CaseOrders
@@ -255,21 +247,10 @@ export const backgroundJobs = Effect.gen(function*() {
   return [
     { name: "accepted-signatures", everySeconds: 60, needsSettledTime: true, run: replayStore.prune },
     { name: "idempotency-keys", everySeconds: 600, needsSettledTime: true, run: idempotency.prune },
-    {
-      name: "bonuses",
-      everySeconds: 60,
-      needsSettledTime: true,
-      run: clocks.everywhere(Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false })))
-    },
-    { name: settledJob, everySeconds: 60, needsSettledTime: true, run: clocks.everywhere(accounts.run) },
-    { name: "obligations", everySeconds: 43_200, needsSettledTime: true, run: clocks.everywhere(obligations.run) },
-    { name: "play-sessions", everySeconds: 20, needsSettledTime: true, run: clocks.everywhere(sessions.run) },
-    { name: "dormant-accounts", everySeconds: 60, needsSettledTime: true, run: clocks.everywhere(dormant.run) },
-    { name: "stale-rounds", everySeconds: 300, needsSettledTime: true, run: clocks.everywhere(rounds.run) },
+    ...(yield* makeClockJobs).map((job) => ({ ...job, run: clocks.everywhere(job.run) })),
     { name: "webhooks", everySeconds: 600, needsSettledTime: true, run: webhooks.tidy },
     { name: "compliance", everySeconds: 5, run: compliance.run },
     { name: "cases", everySeconds: 5, run: cases.run },
-    { name: "screenings", everySeconds: 5, run: clocks.everywhere(screenings.run) },
     { name: "screenings-known", everySeconds: 3600, run: screenings.findKnown },
     { name: "licensee-exclusions", everySeconds: 5, run: licenseeExclusions.run },
     { name: "chain-seals", everySeconds: 60, run: seals.run },

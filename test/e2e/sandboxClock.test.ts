@@ -7,6 +7,7 @@ import { DormantAccounts } from "../../src/features/position/DormantAccounts.ts"
 import { DueSessions } from "../../src/features/position/DueSessions.ts"
 import { WebhookSender } from "../../src/features/webhooks/WebhookSender.ts"
 import { layerWebhooks } from "../../src/service.ts"
+import { rulesEveryMs } from "../../src/features/sandbox/DueInstants.ts"
 import { SandboxClock } from "../../src/features/sandbox/SandboxClock.ts"
 import { WebhookHousekeeping } from "../../src/features/webhooks/WebhookHousekeeping.ts"
 import { ClockOwner, OperatorClocks } from "../../src/store/OperatorClocks.ts"
@@ -46,9 +47,6 @@ const drawing = (seed: number) => {
     return (state >> 8) % below
   }
 }
-
-/** Rules of a jurisdiction are looked after this often. */
-const rulesEveryMs = 12 * hourMs
 
 /** All jobs that look for what is due, as often as in production. */
 const runJobs = Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { staleAfterMs } from "../settlement/StaleRounds.ts"
 const dueRows = rowsOf(Schema.Struct({ at: Schema.NullOr(Schema.Date), hasRules: Schema.Boolean }))
 
 /** What has no instant of its own is looked for this often: reviews, dormant accounts and other rules of a jurisdiction. */
-const rulesEveryMs = 12 * 3_600_000
+export const rulesEveryMs = 12 * 3_600_000
 
 export const makeNextDue = Effect.map(
   SqlClient.SqlClient,

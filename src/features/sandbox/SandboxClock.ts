@@ -12,13 +12,7 @@ import { iso, isoOrNull, toDate } from "../../platform/Time.ts"
 import { ClockOwner, OperatorClocks } from "../../store/OperatorClocks.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { Bonuses } from "../bonuses/Bonuses.ts"
-import { DueObligations } from "../obligations/DueObligations.ts"
-import { DueAccountChanges } from "../players/DueAccountChanges.ts"
-import { DormantAccounts } from "../position/DormantAccounts.ts"
-import { DueSessions } from "../position/DueSessions.ts"
-import { Screenings } from "../screenings/Screenings.ts"
-import { StaleRounds } from "../settlement/StaleRounds.ts"
+import { makeClockJobs } from "./ClockJobs.ts"
 import { makeNextDue } from "./DueInstants.ts"
 
 type Unavailable = Refusal<"TRY_AGAIN">
@@ -79,17 +73,8 @@ export class SandboxClock extends Context.Service<SandboxClock, {
       const scope = yield* Scope.Scope
       // the real one: that of a request is its operator's
       const clock = yield* Clock.Clock
-      const bonuses = yield* Bonuses
       const nextDue = yield* makeNextDue
-      const jobs: ReadonlyArray<Effect.Effect<JobResult, Unavailable>> = [
-        (yield* DueAccountChanges).run,
-        Effect.map(bonuses.applyDue, (done) => ({ done, hasMore: false })),
-        (yield* DueSessions).run,
-        (yield* DueObligations).run,
-        (yield* DormantAccounts).run,
-        (yield* StaleRounds).run,
-        (yield* Screenings).run
-      ]
+      const jobs = yield* makeClockJobs
 
       const byClockOf = <A, E>(operatorId: number, run: Effect.Effect<A, E>) =>
         clocks.around(operatorId)(Effect.provideService(run, ClockOwner, operatorId))
@@ -156,7 +141,7 @@ export class SandboxClock extends Context.Service<SandboxClock, {
       const settle = Effect.fnUntraced(function*(operatorId: number) {
         for (const job of jobs) {
           for (let runs = 0; runs < maxRuns; runs++) {
-            const { hasMore } = yield* byClockOf(operatorId, job)
+            const { hasMore } = yield* byClockOf(operatorId, job.run)
             if (!hasMore) break
           }
         }
