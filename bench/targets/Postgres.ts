@@ -4,8 +4,9 @@ import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import pg from "pg"
-import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { runningUrl, startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
+import { runningServer } from "../../src/platform/PostgresProcess.ts"
 import { BenchError, failedAt } from "../BenchError.ts"
 
 type Row = Readonly<Record<string, unknown>>
@@ -86,19 +87,14 @@ const postgresAt = (folder: string, address: () => URL, pid: () => number): Post
   }
 }
 
-/** The lines of `postmaster.pid` in a server's data folder; none while there is no such file. */
-const pidFile = (folder: string): ReadonlyArray<string> => {
-  try {
-    return readFileSync(join(folder, "postgres", "postmaster.pid"), "utf8").split("\n").map((line) => line.trim())
-  } catch {
-    return []
-  }
-}
-
 /** Process id of the server of a data folder that takes connections; undefined while there is none. */
 export const readyPid = (folder: string): number | undefined => {
-  const lines = pidFile(folder)
-  return lines[7] === "ready" ? Number(lines[0]) : undefined
+  try {
+    const lines = readFileSync(join(folder, "postgres", "postmaster.pid"), "utf8").split("\n")
+    return lines[7]?.trim() === "ready" ? Number(lines[0]) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The server that a service of its own runs on a data folder, whichever process it is now. */
@@ -106,10 +102,11 @@ export const embeddedIn = (folder: string): Postgres =>
   postgresAt(
     folder,
     () => {
-      const password = readFileSync(join(folder, "postgres.password"), "utf8").trim()
-      return new URL(`postgres://pitboss:${password}@127.0.0.1:${pidFile(folder)[3] ?? ""}`)
+      const url = runningUrl(folder)
+      if (url === undefined) throw new Error(`no server runs on ${folder}`)
+      return new URL(Redacted.value(url))
     },
-    () => Number(pidFile(folder)[0] ?? 0)
+    () => runningServer(join(folder, "postgres"))?.pid ?? 0
   )
 
 /**

@@ -1,9 +1,8 @@
 /** `DATA_DIR` of the embedded database, as backup and restore see it. */
-import { Config, Effect, Option, Redacted } from "effect"
+import { Config, Effect, Option } from "effect"
 import * as Fs from "node:fs"
 import { join, resolve } from "node:path"
-import { isRunning } from "../../src/platform/DataDirectoryLock.ts"
-import { startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { runningUrl, startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
 
 const setting = (name: string) =>
@@ -50,14 +49,7 @@ export const readSecrets = Effect.fnUntraced(function*(dataDir: string) {
 /** Address of the database for its owner: of the running server, else of one that is started until the scope closes. */
 export const openServer = Effect.fnUntraced(function*(dataDir: string) {
   const running = yield* Effect.try({
-    try: () => {
-      const file = join(dataDir, "postgres", "postmaster.pid")
-      if (!Fs.existsSync(file)) return undefined
-      const [pid, , , port = ""] = Fs.readFileSync(file, "utf8").split("\n")
-      if (!isRunning(Number(pid)) || !(Number(port) > 0)) return undefined
-      const password = Fs.readFileSync(join(dataDir, "postgres.password"), "utf8").trim()
-      return Redacted.make(`postgres://pitboss:${password}@127.0.0.1:${Number(port)}/postgres`)
-    },
+    try: () => runningUrl(dataDir),
     catch: (cause) => new StartupError({ message: `DATA_DIR: ${dataDir} cannot be read (${String(cause)})` })
   })
   return running ?? (yield* startEmbeddedPostgres({ dataDir })).url

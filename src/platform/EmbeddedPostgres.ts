@@ -10,7 +10,7 @@ import { makeLogThrottle } from "./LogThrottle.ts"
 import { registerGauge } from "./Metrics.ts"
 import { monotonicMs } from "./MonotonicClock.ts"
 import type { Launcher, PostgresServer } from "./PostgresProcess.ts"
-import { findLauncher, freePort, runTool, startServer, stopLeftover } from "./PostgresProcess.ts"
+import { findLauncher, freePort, runningServer, runTool, startServer, stopLeftover } from "./PostgresProcess.ts"
 import { Settings } from "./Settings.ts"
 import { StartupError } from "./StartupError.ts"
 
@@ -18,6 +18,20 @@ const user = "pitboss"
 
 /** Created by initdb; holds the service's tables. */
 const database = "postgres"
+
+const directoryOf = (dataDir: string): string => Path.join(dataDir, "postgres")
+const passwordFileOf = (dataDir: string): string => Path.join(dataDir, "postgres.password")
+
+const readPassword = (dataDir: string): string => Fs.readFileSync(passwordFileOf(dataDir), "utf8").trim()
+
+const urlOf = (password: string, port: number): Redacted.Redacted =>
+  Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`)
+
+/** Address of the server that runs on `dataDir`, for the owner of its tables; undefined without one. Throws when the files cannot be read. */
+export const runningUrl = (dataDir: string): Redacted.Redacted | undefined => {
+  const server = runningServer(directoryOf(dataDir))
+  return server === undefined ? undefined : urlOf(readPassword(dataDir), server.port)
+}
 
 /**
  * Tuned for group commits and repeated updates of the same wallet rows. Passed on the command line, so that a new release can change them for an
@@ -241,8 +255,8 @@ const start = Effect.fnUntraced(function*(options: EmbeddedOptions, isRestart: b
   const entropy = yield* Entropy
   const native = yield* nativeFolder
   const postgres = Path.join(native, "bin", "postgres")
-  const directory = Path.join(options.dataDir, "postgres")
-  const passwordFile = Path.join(options.dataDir, "postgres.password")
+  const directory = directoryOf(options.dataDir)
+  const passwordFile = passwordFileOf(options.dataDir)
 
   const isCreated = yield* findDatabase(options.dataDir, directory, passwordFile)
   if (isRestart && !isCreated) {
@@ -261,7 +275,7 @@ const start = Effect.fnUntraced(function*(options: EmbeddedOptions, isRestart: b
       Fs.writeFileSync(passwordFile, entropy.token("", 40) + "\n", { mode: 0o600, flush: true })
     }
     if (owner !== undefined) Fs.chownSync(passwordFile, owner.uid, owner.gid)
-    return Fs.readFileSync(passwordFile, "utf8").trim()
+    return readPassword(options.dataDir)
   })
   if (!isCreated) {
     yield* initialise(launcher, owner, Path.join(native, "bin", "initdb"), options, passwordFile, directory)
@@ -296,7 +310,7 @@ const start = Effect.fnUntraced(function*(options: EmbeddedOptions, isRestart: b
     )
   }
   return {
-    url: Redacted.make(`postgres://${user}:${password}@127.0.0.1:${port}/${database}`),
+    url: urlOf(password, port),
     port,
     pid: server.pid,
     exited: server.exited
@@ -388,7 +402,7 @@ export const keepEmbeddedPostgres = Effect.fnUntraced(function*(options: Embedde
 
 /** Gives database files that were copied into `dataDir` to the user that PostgreSQL runs as, where that is another one. */
 export const giveToDatabase = Effect.fnUntraced(function*(dataDir: string) {
-  const directory = Path.join(dataDir, "postgres")
+  const directory = directoryOf(dataDir)
   const native = yield* nativeFolder
   const libraries = yield* linkLibraries(native, dataDir)
   const { owner } = yield* findLauncher(Path.join(native, "bin", "postgres"), directory, libraries)

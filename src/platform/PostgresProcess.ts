@@ -230,12 +230,21 @@ export const startServer = (
     (server) => server.stop
   )
 
-/** Pid and folder in a data directory's `postmaster.pid`. */
+/** Pid and port in a data directory's `postmaster.pid`. */
 const readPidFile = (dataDirectory: string) => {
   const file = Path.join(dataDirectory, "postmaster.pid")
   if (!Fs.existsSync(file)) return undefined
-  const [pid = ""] = Fs.readFileSync(file, "utf8").split("\n")
-  return Number(pid) > 0 ? Number(pid) : undefined
+  const [pid, , , port] = Fs.readFileSync(file, "utf8").split("\n").map(Number)
+  return pid !== undefined && pid > 0 ? { pid, port: port ?? 0 } : undefined
+}
+
+/** Arguments of a process, as text; empty where the system does not tell them. */
+const argumentsOf = (pid: number): string => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
+  } catch {
+    return spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? ""
+  }
 }
 
 /** True when `pid` is a server on this data directory: by its working directory or its arguments. */
@@ -243,9 +252,15 @@ const servesDirectory = (pid: number, dataDirectory: string): boolean => {
   try {
     return Fs.readlinkSync(`/proc/${pid}/cwd`) === Fs.realpathSync(dataDirectory)
   } catch {
-    const listed = spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" })
-    return listed.status === 0 && listed.stdout.includes(dataDirectory)
+    return argumentsOf(pid).includes(dataDirectory)
   }
+}
+
+/** Pid and port of the server that runs on a data directory; undefined without one, also where the pid of its file belongs to another program. */
+export const runningServer = (dataDirectory: string) => {
+  const found = readPidFile(dataDirectory)
+  if (found === undefined || !(found.port > 0) || !isRunning(found.pid)) return undefined
+  return servesDirectory(found.pid, dataDirectory) ? found : undefined
 }
 
 /**
@@ -253,7 +268,7 @@ const servesDirectory = (pid: number, dataDirectory: string): boolean => {
  * file whose pid now belongs to another program, which PostgreSQL would mistake for a running server.
  */
 export const stopLeftover = Effect.fnUntraced(function*(dataDirectory: string) {
-  const pid = readPidFile(dataDirectory)
+  const pid = readPidFile(dataDirectory)?.pid
   if (pid === undefined || !isRunning(pid)) return
   if (!servesDirectory(pid, dataDirectory)) {
     yield* Effect.sync(() => Fs.rmSync(Path.join(dataDirectory, "postmaster.pid"), { force: true }))
