@@ -1,9 +1,8 @@
 // Posts an operator's events to a local address: pitboss listen --forward-to URL
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Config, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { resolve } from "node:path"
 import * as Services from "../src/client/Services.ts"
 import { eventTypes } from "../src/domain/state/Events.ts"
 import { listFrom } from "../src/platform/CliFlags.ts"
@@ -13,6 +12,7 @@ import { runTyped } from "../src/platform/Usage.ts"
 import { explained } from "./backup/Explained.ts"
 import { credentialFlags, openCredentials } from "./listen/Credentials.ts"
 import { listen } from "./listen/Listen.ts"
+import { dataFolder } from "./ServiceSettings.ts"
 
 const program = Command.make(
   "listen",
@@ -26,10 +26,9 @@ const program = Command.make(
       if (!URL.canParse(forwardTo)) {
         return yield* new StartupError({ message: `--forward-to: ${forwardTo} is no address` })
       }
-      const dataDir = yield* Effect.orElseSucceed(Config.String("DATA_DIR"), () => "")
       return yield* listen({
         credentials: yield* openCredentials(given, ["events:read"]),
-        dataDir: resolve(dataDir || ".data"),
+        dataDir: yield* dataFolder,
         forwardTo,
         types: Option.getOrElse(events, () => []),
         say: (line) => standardOutput.print(`${line}\n`, () => process.exit(1))

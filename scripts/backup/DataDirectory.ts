@@ -1,15 +1,12 @@
 /** `DATA_DIR` of the embedded database, as backup and restore see it. */
-import { Config, Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { runningUrl, startEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
+import { dataFolder, setting } from "../ServiceSettings.ts"
 
-const setting = (name: string) =>
-  Config.option(Config.String(name)).pipe(
-    Effect.map((given) => Option.getOrElse(given, () => "").trim()),
-    Effect.orElseSucceed(() => "")
-  )
+const given = (name: string) => Effect.orElseSucceed(setting(name), () => undefined)
 
 const masterKey = "master.key"
 
@@ -26,8 +23,8 @@ const external = (isRestore: boolean) =>
 
 /** Absolute path of the folder. Fails with what to run instead for an external database. */
 export const dataDirectory = Effect.fnUntraced(function*(isRestore: boolean) {
-  if ((yield* setting("DATABASE_URL")) !== "") return yield* external(isRestore)
-  return resolve((yield* setting("DATA_DIR")) || ".data")
+  if ((yield* given("DATABASE_URL")) !== undefined) return yield* external(isRestore)
+  return yield* dataFolder
 })
 
 /** Contents of the files that hold secrets; the master key may be of the environment. */
@@ -36,8 +33,8 @@ export const readSecrets = Effect.fnUntraced(function*(dataDir: string) {
     const file = join(dataDir, name)
     return Fs.existsSync(file) ? [[name, Fs.readFileSync(file, "utf8")]] : []
   }))
-  const given = yield* setting("MASTER_KEY")
-  if (given !== "") return { ...secrets, [masterKey]: `${given}\n` }
+  const key = yield* given("MASTER_KEY")
+  if (key !== undefined) return { ...secrets, [masterKey]: `${key}\n` }
   if (secrets[masterKey] === undefined) {
     return yield* new StartupError({
       message: `${dataDir} has no ${masterKey}: give DATA_DIR, or MASTER_KEY as the service has it`

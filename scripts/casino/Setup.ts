@@ -1,9 +1,9 @@
 /** What the casino has from staff: an operator for testing with a key, a way to pay, a bonus and, where the service takes one, a webhook. */
-import { Clock, Config, Console, Effect, FileSystem, Layer, Option, Path, Schema } from "effect"
+import { Clock, Config, Console, Effect, FileSystem, Layer, Option, Schema } from "effect"
 import { createClient } from "../package/client/src/index.ts"
 import { layerEndWithParent } from "../../src/platform/ProcessEnd.ts"
 import { backoffice } from "../demo/Backoffice.ts"
-import { setting } from "../demo/Service.ts"
+import { dataFile } from "../demo/Service.ts"
 import { print } from "../simulators/Report.ts"
 import { SimulatorError } from "../simulators/SimulatorError.ts"
 import { startCasino } from "./Server.ts"
@@ -47,12 +47,11 @@ const create = Effect.gen(function*() {
 /** Serves the casino until it is interrupted. */
 export const openCasino = Effect.fnUntraced(function*(url: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const port = yield* Config.Port("CASINO_PORT").pipe(
     Config.withDefault(8090),
     Effect.mapError(() => new SimulatorError({ message: "CASINO_PORT must be a port" }))
   )
-  const file = path.join((yield* setting("DATA_DIR")) ?? ".data", "casino.json")
+  const file = yield* dataFile("casino.json")
   const stored = yield* fs.readFileString(file).pipe(Effect.flatMap(Schema.decodeUnknownEffect(Stored)), Effect.option)
   const known = Option.getOrUndefined(stored)
   const operator = known !== undefined && (yield* isTaken(url, known)) ? known : yield* create

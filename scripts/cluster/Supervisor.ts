@@ -8,6 +8,7 @@ import { logFields } from "../../src/http/LogFields.ts"
 import { backofficeSettings, probePort, publicSettings } from "../../src/http/Ports.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { layerLogging } from "../../src/platform/Logging.ts"
+import { reachable } from "../../src/platform/Loopback.ts"
 import { freePort } from "../../src/platform/PostgresProcess.ts"
 import { layerEndWithParent } from "../../src/platform/ProcessEnd.ts"
 import { Settings } from "../../src/platform/Settings.ts"
@@ -46,12 +47,6 @@ const flags = {
 
 interface Member extends StartedNode {
   readonly address: NodeAddress
-}
-
-/** A wildcard is where a node listens, not where one connects. */
-const reachable = (host: string): string => {
-  const there = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host
-  return there.includes(":") ? `[${there}]` : there
 }
 
 const lineOf = ({ address: { backofficePort, host, port }, number, running: { pid } }: Member): string =>

@@ -1,8 +1,10 @@
 /** The running service: its address, and the credentials that `npm start` stored. */
-import { Config, Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import * as OperatorClient from "../../src/client/OperatorClient.ts"
 import { invocation } from "../../src/platform/Invocation.ts"
+import type { StartupError } from "../../src/platform/StartupError.ts"
+import { publicAddress, setting } from "../ServiceSettings.ts"
 import type { RunStats } from "../simulators/RunStats.ts"
 import { SimulatorError } from "../simulators/SimulatorError.ts"
 import { clientOver, type Nodes } from "./Nodes.ts"
@@ -15,24 +17,12 @@ const Demo = Schema.fromJsonString(Schema.Struct({
 }))
 type Demo = typeof Demo.Type
 
-/** A setting of the service, undefined when it is not given. */
-export const setting = (name: string) =>
-  Config.option(Config.String(name)).pipe(
-    Effect.map((given) => Option.getOrElse(given, () => "").trim()),
-    Effect.map((given) => given === "" ? undefined : given),
-    Effect.mapError(() => new SimulatorError({ message: `${name} cannot be read` }))
-  )
+const unreadable = Effect.mapError(({ message }: StartupError) => new SimulatorError({ message }))
 
-/** A wildcard is where the service listens, not where one connects. */
-const reachable = (host: string): string => {
-  const there = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host
-  return there.includes(":") ? `[${there}]` : there
-}
-
-/** Where the public API is, by the settings of the service. */
-const addressOfSettings = Effect.gen(function*() {
-  return `http://${reachable((yield* setting("HOST")) ?? "127.0.0.1")}:${(yield* setting("PORT")) ?? "8080"}`
-})
+/** File of `DATA_DIR`. */
+export const dataFile = Effect.fnUntraced(function*(name: string) {
+  return (yield* Path.Path).join((yield* setting("DATA_DIR")) ?? ".data", name)
+}, unreadable)
 
 /** What a registration has beside what tells one player from another. */
 export interface Resident {
@@ -88,8 +78,7 @@ export const operatorWith = (
 /** Finds the running service. Fails with instructions when there is none, or none with a demo operator. */
 export const findService = Effect.fnUntraced(function*(given: Option.Option<string>, stats: RunStats) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const addresses = Option.isSome(given) ? given.value : yield* addressOfSettings
+  const addresses = Option.isSome(given) ? given.value : yield* unreadable(publicAddress)
   const [url = "", ...others] = addresses.split(",").map((address) => address.replace(/\/+$/, ""))
   for (const each of [url, ...others]) {
     if (!URL.canParse(each)) {
@@ -103,7 +92,7 @@ export const findService = Effect.fnUntraced(function*(given: Option.Option<stri
     }
   }
   const nodes: Nodes = { origins: [url, ...others], served: new Map() }
-  const file = path.join((yield* setting("DATA_DIR")) ?? ".data", "demo.json")
+  const file = yield* dataFile("demo.json")
   const demo = yield* fs.readFileString(file).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Demo)),
     Effect.mapError(() =>

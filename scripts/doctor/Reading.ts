@@ -8,6 +8,7 @@ import * as Tls from "node:tls"
 import { describeSqlError, layerOwnerClient } from "../../src/platform/Database.ts"
 import { isOpenConnection } from "../../src/platform/DatabaseHosts.ts"
 import { extension } from "../../src/platform/Invocation.ts"
+import { reachable } from "../../src/platform/Loopback.ts"
 import { conflict, loadMigrations, migrationsFolder, recordedMigrations } from "../../src/platform/Migrations.ts"
 import { monotonicMs } from "../../src/platform/MonotonicClock.ts"
 import { excessiveRights } from "../../src/platform/Privileges.ts"
@@ -176,8 +177,7 @@ const certificateAt = (url: string) =>
 
 const port = ({ host, port: number }: Pick<Given, "host" | "port">) =>
   Effect.tryPromise(async (signal): Promise<Report["port"]> => {
-    const there = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host
-    const response = await fetch(`http://${there}:${number}/health/live`, { signal })
+    const response = await fetch(`http://${reachable(host)}:${number}/health/live`, { signal })
     return response.ok && (await response.text()).includes("\"status\":\"ok\"") ? "service" : "other"
   }).pipe(
     Effect.timeout(patienceMs),

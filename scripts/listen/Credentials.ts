@@ -5,6 +5,7 @@ import { HttpClientError } from "effect/http"
 import { callFor, explainCall } from "../../src/commands/Calls.ts"
 import { standardError } from "../../src/platform/Output.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
+import { publicAddress } from "../ServiceSettings.ts"
 
 const text = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
 
@@ -68,17 +69,7 @@ const secretOf = Effect.fnUntraced(function*({ secret }: Pick<Given, "secret">) 
 
 const Made = Schema.Struct({ key: Schema.String, secret: Schema.String })
 
-const defaultUrl = Effect.gen(function*() {
-  const { host, port } = yield* Effect.orElseSucceed(
-    Config.all({
-      host: Config.withDefault(Config.String("HOST"), "127.0.0.1"),
-      port: Config.withDefault(Config.String("PORT"), "8080")
-    }),
-    () => ({ host: "127.0.0.1", port: "8080" })
-  )
-  const there = host === "0.0.0.0" || host === "" ? "127.0.0.1" : host === "::" ? "::1" : host
-  return `http://${there.includes(":") ? `[${there}]` : there}:${port || "8080"}`
-})
+const defaultUrl = Effect.orElseSucceed(publicAddress, () => "http://127.0.0.1:8080")
 
 const messageOf = (error: unknown): string =>
   HttpClientError.isHttpClientError(error)

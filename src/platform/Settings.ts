@@ -3,7 +3,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, ConfigProvider, Context, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import ipaddr from "ipaddr.js"
 import { Entropy } from "./Entropy.ts"
-import { isLoopback } from "./Loopback.ts"
+import { isLoopback, reachable } from "./Loopback.ts"
 import { StartupError } from "./StartupError.ts"
 
 const isCidr = (text: string): boolean => text.includes("/") ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text)
@@ -332,10 +332,8 @@ export const commandLineSettings = Effect.gen(function*() {
       Effect.map((text) => text.trim()),
       Effect.orElseSucceed(() => undefined)
     ))
-  // A wildcard is an address to listen on, not to connect to.
-  const host = backofficeHost === "0.0.0.0" ? "127.0.0.1" : backofficeHost === "::" ? "::1" : backofficeHost
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${backofficePort}`,
+    url: `http://${reachable(backofficeHost)}:${backofficePort}`,
     token: token === undefined ? undefined : Redacted.make(token)
   }
 })

@@ -4,7 +4,7 @@ import { makeAnswerHeaders } from "../../src/http/AnswerHeaders.ts"
 import { makeKnownHosts } from "../../src/http/KnownHosts.ts"
 import { networks } from "../../src/auth/Addresses.ts"
 import { isOpenConnection } from "../../src/platform/DatabaseHosts.ts"
-import { isLoopback } from "../../src/platform/Loopback.ts"
+import { isLoopback, reachable } from "../../src/platform/Loopback.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
 import { version } from "../../src/platform/Version.ts"
 import { layerBothServers } from "../kit/Backoffice.ts"
@@ -140,6 +140,11 @@ describe("TLS", () => {
     assert.isUndefined(hsts("10.1.1.1", undefined))
     assert.isUndefined(hsts("192.0.2.1", "https"))
     assert.isUndefined(makeAnswerHeaders([])(() => "10.1.1.1", "https")["strict-transport-security"])
+  })
+
+  it("a service that listens on all addresses is reached on this machine", () => {
+    const hosts = ["0.0.0.0", "::", "::1", "127.0.0.1", "casino.example"]
+    assert.deepStrictEqual(hosts.map(reachable), ["127.0.0.1", "[::1]", "[::1]", "127.0.0.1", "casino.example"])
   })
 
   it("a connection to a remote database without TLS is detected", () => {
