@@ -14,9 +14,6 @@ const answerTime = "5 seconds"
 /** Seconds that a call waits for events. */
 const waitSeconds = 20
 
-/** Longer than a call waits: a quiet operator is no service that does not answer. */
-const attemptTimeout = "45 seconds"
-
 /** Pause before the service is asked again that does not answer, as over its restart. */
 const absentPause = "2 seconds"
 
@@ -33,12 +30,7 @@ interface Listener {
 export const listen = Effect.fnUntraced(function*({ credentials, dataDir, forwardTo, say, types }: Listener) {
   const http = yield* HttpClient.HttpClient
   const operator = yield* Effect.mapError(
-    OperatorClient.make({
-      baseUrl: credentials.url,
-      key: credentials.key,
-      secret: credentials.secret,
-      attemptTimeout
-    }),
+    OperatorClient.make({ baseUrl: credentials.url, key: credentials.key, secret: credentials.secret }),
     ({ message }) => new StartupError({ message })
   )
   const name = `${credentials.url} ${credentials.name} ${forwardTo}`
