@@ -23,8 +23,9 @@ const printed = (args: ReadonlyArray<string>) => {
 }
 
 describe("the service under measurement", () => {
-  // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js.
-  it("has the Node.js flags of npm start, as cluster nodes and supervised services have", () => {
+  // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js, and the text of
+  // every other start.
+  it("has the Node.js flags of npm start, as pitboss start, containers, cluster nodes and supervised services have", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
     expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([
@@ -34,6 +35,10 @@ describe("the service under measurement", () => {
     expect(() => startArguments(packageOf("exec node dist/other.js"))).toThrow("runs something else")
     const flags = startArguments(readFileSync("package.json", "utf8"))
     expect(flags).toEqual(nodeArguments)
+    const wordsIn = (file: string, pattern: RegExp) =>
+      JSON.parse(pattern.exec(readFileSync(file, "utf8"))?.[1] ?? "null")
+    expect(wordsIn("scripts/pitboss.mjs", /^ {2}start: \{.*?flags: (\[.*?\])/ms)).toEqual(flags)
+    expect(wordsIn("Containerfile", /^CMD (\[.*\])$/m)).toEqual(["node", ...flags, "src/main.ts"])
     expect(readFileSync("docs/operations.md", "utf8")).toContain(`\`node ${flags.join(" ")} src/main.ts\``)
   })
 })
