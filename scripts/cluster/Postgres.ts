@@ -1,6 +1,6 @@
 /** Database of the nodes: that of `DATABASE_URL`, or the embedded one, run by the supervisor for all nodes. */
 import { Effect, Layer, Redacted } from "effect"
-import { asRole, DatabaseUrl, layerOwnerClient, serviceRole } from "../../src/platform/Database.ts"
+import { asRole, DatabaseUrl, layerOwnerClient, neededConnections, serviceRole } from "../../src/platform/Database.ts"
 import { keepEmbeddedPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { Entropy } from "../../src/platform/Entropy.ts"
 import { layerMigrations } from "../../src/platform/Migrations.ts"
@@ -8,8 +8,8 @@ import { ensureRole } from "../../src/platform/Privileges.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
 
-/** A node's pools, its membership, and room to look in while it is replaced by another. */
-const connectionsPerNode = 35
+/** A node's own, and room to look in while it is replaced by another. */
+const connectionsPerNode = neededConnections(true) + 7
 
 const spareConnections = 20
 

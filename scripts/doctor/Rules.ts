@@ -1,5 +1,5 @@
 /** What would stop or slow a production start: rules over what was read, each with what to do next. */
-import { poolConnections, refuseServer } from "../../src/platform/Database.ts"
+import { neededConnections, refuseServer } from "../../src/platform/Database.ts"
 import { isLoopback } from "../../src/platform/Loopback.ts"
 import type { MigrationConflict } from "../../src/platform/Migrations.ts"
 
@@ -159,8 +159,7 @@ const connections = (
   { maxConnections, otherConnections, reservedConnections, roleConnections }: DatabaseReport,
   isCluster: boolean
 ): ReadonlyArray<Finding> => {
-  const { cluster, ...alone } = poolConnections
-  const needed = Object.values(alone).reduce((sum, size) => sum + size, 0) + (isCluster ? cluster : 0)
+  const needed = neededConnections(isCluster)
   const free = maxConnections - reservedConnections - otherConnections
   const found = `${needed} needed, ${free} of max_connections ${maxConnections} free`
   const next = `Raise max_connections to ${reservedConnections + otherConnections + 2 * needed} or more.`

@@ -177,7 +177,7 @@ const journal = (url: Redacted.Redacted, maxConnections: number, process: string
 })
 
 /** Connections of each pool of a service. A service alone opens none for a cluster; the owner's is for the start. */
-export const poolConnections = {
+const poolConnections = {
   general: 10,
   reports: reportConnections,
   serving: 6,
@@ -185,6 +185,12 @@ export const poolConnections = {
   cluster: 2,
   owner: 1
 } as const
+
+/** Connections that a service opens, alone or as a node of a cluster. */
+export const neededConnections = (isCluster: boolean): number => {
+  const { cluster, ...alone } = poolConnections
+  return Object.values(alone).reduce((sum, size) => sum + size, 0) + (isCluster ? cluster : 0)
+}
 
 /** Cluster membership and its locks: a single connection holds the locks for the life of the process. */
 const membership = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
