@@ -11,7 +11,7 @@ const given = (name: string) => Effect.orElseSucceed(setting(name), () => undefi
 const masterKey = "master.key"
 
 /** Files of the folder that hold secrets. */
-const secretNames = [masterKey, "backoffice.token", "postgres.password", "demo.json"] as const
+export const secretNames = [masterKey, "backoffice.token", "postgres.password", "demo.json", "casino.json"] as const
 
 const external = (isRestore: boolean) =>
   new StartupError({

@@ -15,7 +15,7 @@ import { excessiveRights } from "../../src/platform/Privileges.ts"
 import type { givenSettings } from "../../src/platform/Settings.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
 import { lastBackupFile, LastBackup } from "../backup/Backup.ts"
-import { openServer } from "../backup/DataDirectory.ts"
+import { openServer, secretNames } from "../backup/DataDirectory.ts"
 import type { CertificateReport, DatabaseReport, Report } from "./Rules.ts"
 
 type Given = Effect.Success<typeof givenSettings>
@@ -189,8 +189,6 @@ const port = ({ host, port: number }: Pick<Given, "host" | "port">) =>
     )
   )
 
-const secretFiles = ["master.key", "backoffice.token", "postgres.password"]
-
 const switches = (
   { bootstrapTokenRestored, masterKeyLost, providerAllowInsecure, registerAllowInsecure, webhookAllowInsecure }: Given
 ): ReadonlyArray<string> =>
@@ -236,7 +234,7 @@ const lastBackup = Effect.fnUntraced(function*(dataDir: string) {
 /** Reads everything. */
 export const readReport = Effect.fnUntraced(function*(given: Given) {
   const { dataDir } = given
-  const files = secretFiles.map((name) => join(dataDir, name))
+  const files = secretNames.map((name) => join(dataDir, name))
   const clusterFiles = given.clusterTls === "off" ? undefined : given.clusterTls
   const urls = [given.publicUrl, given.backofficeUrl].filter((url) => url?.startsWith("https:") === true)
   const isEmbedded = given.databaseUrl === undefined

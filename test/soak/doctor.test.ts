@@ -80,6 +80,11 @@ it.live(
       assert.deepInclude(after("service"), { state: "ok", found: "does not run" })
       assert.strictEqual(after("migrations")?.state, "ok")
 
+      const casino = join(dataDir, "casino.json")
+      Fs.writeFileSync(casino, "{}")
+      Fs.chmodSync(casino, 0o644)
+      assert.deepInclude((yield* examine())("secrets"), { state: "fail", found: `others may read ${casino}` })
+
       const insecure = yield* examine({ WEBHOOK_ALLOW_INSECURE: "on" })
       assert.strictEqual(insecure("switches")?.state, "fail")
       const wrong = yield* examine({ CLUSTER: "on" })
