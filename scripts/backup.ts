@@ -8,7 +8,7 @@ import { standardOutput } from "../src/platform/Output.ts"
 import { backUp } from "./backup/Backup.ts"
 import { dataDirectory } from "./backup/DataDirectory.ts"
 import { passphraseFile, readPassphrase } from "./backup/Passphrase.ts"
-import { explained } from "./backup/Explained.ts"
+import { explained } from "./Explained.ts"
 import { Entropy } from "../src/platform/Entropy.ts"
 import { runTyped } from "../src/platform/Usage.ts"
 

@@ -1,7 +1,7 @@
 // Posts an operator's events to a local address: pitboss listen --forward-to URL
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Services from "../src/client/Services.ts"
 import { eventTypes } from "../src/domain/state/Events.ts"
@@ -9,7 +9,7 @@ import { listFrom } from "../src/platform/CliFlags.ts"
 import { standardOutput } from "../src/platform/Output.ts"
 import { StartupError } from "../src/platform/StartupError.ts"
 import { runTyped } from "../src/platform/Usage.ts"
-import { explained } from "./backup/Explained.ts"
+import { explained, teardown } from "./Explained.ts"
 import { credentialFlags, openCredentials } from "./listen/Credentials.ts"
 import { listen } from "./listen/Listen.ts"
 import { dataFolder } from "./ServiceSettings.ts"
@@ -38,9 +38,6 @@ const program = Command.make(
 
 NodeRuntime.runMain(
   Effect.provide(runTyped(program), [NodeServices.layer, Services.layer]),
-  {
-    // Ctrl-C is how it ends
-    teardown: (exit, onExit) =>
-      onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
-  }
+  // Ctrl-C is how it ends
+  { teardown }
 )

@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 import { standardOutput } from "../src/platform/Output.ts"
 import { runTyped } from "../src/platform/Usage.ts"
 import { dataDirectory } from "./backup/DataDirectory.ts"
-import { explained } from "./backup/Explained.ts"
+import { explained } from "./Explained.ts"
 import { passphraseFile, readPassphrase } from "./backup/Passphrase.ts"
 import { restore } from "./backup/Restore.ts"
 

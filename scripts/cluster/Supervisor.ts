@@ -1,7 +1,7 @@
 /** The supervisor: runs several nodes on this machine over one database. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Exit, Layer, Redacted, Schema } from "effect"
+import { Cause, Console, Effect, Layer, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { writeCompiled } from "../../src/compiled.ts"
 import { logFields } from "../../src/http/LogFields.ts"
@@ -14,6 +14,7 @@ import { layerEndWithParent } from "../../src/platform/ProcessEnd.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { StartupError } from "../../src/platform/StartupError.ts"
 import { runTyped } from "../../src/platform/Usage.ts"
+import { teardown } from "../Explained.ts"
 import { type NodeAddress, startNode, stopNodes, untilReady, type Variables } from "./Nodes.ts"
 import { awaitStart, type StartedNode, startOf } from "./NodeStarts.ts"
 import { openDatabase } from "./Postgres.ts"
@@ -211,10 +212,5 @@ cluster.pipe(
   runTyped,
   Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : explain(cause)),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    // a requested stop is no failure
-    teardown: (exit, onExit) =>
-      onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
-  })
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown })
 )
