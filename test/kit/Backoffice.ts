@@ -4,7 +4,6 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Context, Effect, Layer, Logger, References, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { RememberedEnds } from "../../src/chain/Ends.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
@@ -26,7 +25,7 @@ import { listeningAt, together } from "./E2eServer.ts"
 import { listensAt } from "./HttpCalls.ts"
 import { Calendar } from "./Calendar.ts"
 import { balance, makeNodesInProcess, nodesOfRun } from "./NodesInProcess.ts"
-import { compileCache } from "./ServiceProcess.ts"
+import { type CommandOutcome, runProgram } from "./ServiceProcess.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 import { layerTestService, ServiceSql } from "./TestService.ts"
 
@@ -131,12 +130,6 @@ export const layerBothServers = Layer.unwrap(
   Effect.sync(() => layerBothServersOn(nodesOfRun > 1 ? makeNodesInProcess(nodesOfRun) : []))
 )
 
-export interface CommandOutcome {
-  readonly exitCode: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export interface CommandOptions {
   /** Undefined: none. */
   readonly token?: string | undefined
@@ -145,25 +138,6 @@ export interface CommandOptions {
   /** Node.js and the program that runs; by default this one, and the command line. */
   readonly program?: readonly [node: string, file: string]
 }
-
-/** Runs a Node.js to its end. */
-const runNode = (
-  [node, ...args]: readonly [node: string, ...ReadonlyArray<string>],
-  env: { readonly [name: string]: string | undefined }
-) =>
-  Effect.callback<CommandOutcome>((resume) => {
-    const child = spawn(node, args, {
-      // compiled once for all processes of all runs
-      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    let stdout = ""
-    let stderr = ""
-    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
-    child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
-    return Effect.sync(() => child.kill("SIGKILL"))
-  })
 
 const environment = (port: number, options: CommandOptions) => ({
   BACKOFFICE_PORT: String(options.port ?? port),
@@ -174,7 +148,7 @@ const environment = (port: number, options: CommandOptions) => ({
 export const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>, options: CommandOptions = {}) {
   const { backofficePort } = yield* BothServers
   const as = (token: string | undefined) =>
-    runNode([...options.program ?? [process.execPath, cli], ...args], {
+    runProgram([...options.program ?? [process.execPath, cli], ...args], {
       ...environment(backofficePort, options),
       ...(token === undefined ? {} : { BACKOFFICE_TOKEN: token })
     })

@@ -1,4 +1,4 @@
-/** The service as a separate process: started, killed and restarted. */
+/** The service as a separate process: started, killed and restarted. Other programs are run to their end. */
 import { Effect, Redacted, Schedule, Schema, type Scope } from "effect"
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
@@ -8,7 +8,8 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { asService } from "./TestServer.ts"
 
-const main = join(import.meta.dirname, "..", "..", "src", "main.ts")
+const root = join(import.meta.dirname, "..", "..")
+const main = join(root, "src", "main.ts")
 const movableClock = join(import.meta.dirname, "movableClock.ts")
 const detours = join(import.meta.dirname, "detours.ts")
 
@@ -17,6 +18,32 @@ export const compileCache = join(tmpdir(), "node-compile-cache")
 
 /** Time limit that only prevents endless waits. */
 const longEnough = "60 seconds"
+
+export interface CommandOutcome {
+  readonly exitCode: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program, mostly a Node.js, to its end. */
+export const runProgram = (
+  [program, ...args]: readonly [program: string, ...ReadonlyArray<string>],
+  env: { readonly [name: string]: string | undefined }
+) =>
+  Effect.callback<CommandOutcome>((resume) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      // compiled once for all processes of all runs
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
+    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
+    child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
 
 export class ServiceExited extends Schema.TaggedError<ServiceExited>()("ServiceExited", {
   /** How it ended, or what it last answered. */

@@ -1,31 +1,21 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { compileCache } from "../kit/ServiceProcess.ts"
+import { runProgram } from "../kit/ServiceProcess.ts"
 
 // Goal: secrets of commands are not left where others on the machine read them without a word. Method: the commands as processes, up to where they would reach a
 // service or a database, of which there is none.
 
 const scripts = join(import.meta.dirname, "..", "..", "scripts")
 
+/** What a script says on standard error. */
 const run = (
   script: string,
   args: ReadonlyArray<string>,
   environment: { readonly [variable: string]: string } = {}
-) =>
-  Effect.callback<string>((resume) => {
-    const child = spawn(process.execPath, [join(scripts, script), ...args], {
-      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...environment },
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    let stderr = ""
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
-    child.on("close", () => resume(Effect.succeed(stderr)))
-    return Effect.sync(() => child.kill("SIGKILL"))
-  })
+) => Effect.map(runProgram([process.execPath, join(scripts, script), ...args], environment), ({ stderr }) => stderr)
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "pitboss-secrets-"))),

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { spawn, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import * as Path from "node:path"
 import { serverFolder } from "../kit/E2eDatabase.ts"
 import { until } from "../kit/Client.ts"
-import { freePort, startService } from "../kit/ServiceProcess.ts"
+import { freePort, runProgram, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: the first steps work as written, and the demo is a valid check: it passes with a correct service, also over
 // a bad network, and fails with a service that miscounts. Method: the service as a process with its embedded database; the commands
@@ -48,28 +48,10 @@ const layerStarted = Layer.effect(
   })
 )
 
-interface Outcome {
-  readonly exitCode: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
 const run = Effect.fnUntraced(
   function*(command: string, args: ReadonlyArray<string>, more: { readonly [name: string]: string } = {}) {
     const { environment } = yield* Started
-    return yield* Effect.callback<Outcome>((resume) => {
-      const child = spawn(command, args, {
-        cwd: root,
-        env: { ...environment, ...more },
-        stdio: ["ignore", "pipe", "pipe"]
-      })
-      let stdout = ""
-      let stderr = ""
-      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
-      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
-      child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
-      return Effect.sync(() => child.kill("SIGKILL"))
-    })
+    return yield* runProgram([command, ...args], { ...environment, ...more })
   }
 )
 

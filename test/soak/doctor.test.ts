@@ -6,7 +6,7 @@ import { join } from "node:path"
 import type { Finding } from "../../scripts/doctor/Rules.ts"
 import { serverFolder } from "../kit/E2eDatabase.ts"
 import { freeAddress, staffToken } from "../kit/PlayedService.ts"
-import { startService } from "../kit/ServiceProcess.ts"
+import { runProgram, startService } from "../kit/ServiceProcess.ts"
 import { soon } from "../kit/WebhookSink.ts"
 
 // Goal: `pitboss doctor` reads a machine before the first start, beside a service, and after it. Method: the command as a process; what depends on
@@ -15,17 +15,7 @@ import { soon } from "../kit/WebhookSink.ts"
 const pitboss = join(import.meta.dirname, "..", "..", "scripts", "pitboss.mjs")
 
 const run = (args: ReadonlyArray<string>, environment: { readonly [variable: string]: string }) =>
-  Effect.callback<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
-    const child = spawn(process.execPath, [pitboss, ...args], {
-      env: { PATH: process.env["PATH"], ...environment },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    let [stdout, stderr] = ["", ""]
-    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
-    child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
-    child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
-    return Effect.sync(() => child.kill("SIGKILL"))
-  })
+  runProgram([process.execPath, pitboss, ...args], environment)
 
 it.live(
   "pitboss doctor checks a machine before the first start, beside a running service, after a backup and after the stop",

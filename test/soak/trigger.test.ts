@@ -1,6 +1,5 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import { join } from "node:path"
 import { eventTypes } from "../../src/domain/state/Events.ts"
@@ -8,18 +7,12 @@ import { dataOf } from "../kit/Casino.ts"
 import { serverFolder } from "../kit/E2eDatabase.ts"
 import { callerOf, makeAgent } from "../kit/HttpCalls.ts"
 import { environmentAt, freeAddress, staff, staffToken } from "../kit/PlayedService.ts"
-import { startService } from "../kit/ServiceProcess.ts"
+import { type CommandOutcome, runProgram, startService } from "../kit/ServiceProcess.ts"
 
 // Goal: `pitboss trigger` makes every type of event really happen in a sandbox, as staff and by a key, and nothing in a live operator. Method: the command as
 // a process beside a service; each event is read from the operator's events.
 
 const pitboss = join(import.meta.dirname, "..", "..", "scripts", "pitboss.mjs")
-
-interface Outcome {
-  readonly exitCode: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
 
 const Key = Schema.Struct({ key: Schema.String, secret: Schema.String })
 const Keys = Schema.Array(Schema.Struct({ key: Schema.String, revoked_at: Schema.NullOr(Schema.String) }))
@@ -37,22 +30,11 @@ const scene = Effect.gen(function*() {
   })
 
   const trigger = (args: ReadonlyArray<string>, given: { readonly [variable: string]: string } = {}) =>
-    Effect.callback<Outcome>((resume) => {
-      const child = spawn(process.execPath, [pitboss, "trigger", ...args], {
-        env: {
-          PATH: process.env["PATH"],
-          PORT: String(address.port),
-          BACKOFFICE_PORT: String(address.backofficePort),
-          DATA_DIR: dataDir,
-          ...given
-        },
-        stdio: ["ignore", "pipe", "pipe"]
-      })
-      let [stdout, stderr] = ["", ""]
-      child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")))
-      child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")))
-      child.on("close", (exitCode) => resume(Effect.succeed({ exitCode, stdout, stderr })))
-      return Effect.sync(() => child.kill("SIGKILL"))
+    runProgram([process.execPath, pitboss, "trigger", ...args], {
+      PORT: String(address.port),
+      BACKOFFICE_PORT: String(address.backofficePort),
+      DATA_DIR: dataDir,
+      ...given
     })
 
   const open = Effect.fnUntraced(function*(slug: string, isSandbox: boolean) {
@@ -75,7 +57,7 @@ const scene = Effect.gen(function*() {
     // not as staff
     DATA_DIR: join(dataDir, "none")
   }
-  const expectEvent = Effect.fnUntraced(function*(type: string, { exitCode, stderr, stdout }: Outcome) {
+  const expectEvent = Effect.fnUntraced(function*(type: string, { exitCode, stderr, stdout }: CommandOutcome) {
     assert.strictEqual(exitCode, 0, `${type}: ${stderr}`)
     const report = JSON.parse(stdout)
     assert.deepStrictEqual([report.operator, report.event.type], ["sand", type])
