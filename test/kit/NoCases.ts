@@ -7,7 +7,6 @@ const none = Effect.die("there are no cases")
 
 export const layerNoCases = Layer.succeed(Cases, {
   open: () => none,
-  openOf: () => Effect.succeed([]),
   list: () => none,
   show: () => none,
   link: () => none,

@@ -81,8 +81,6 @@ export class Cases extends Context.Service<Cases, {
   readonly alertsOf: (
     found: Pick<Case, "id" | "player_id">
   ) => Effect.Effect<ReadonlyArray<number>, SqlError.SqlError>
-  /** Cases of a player that are not closed, oldest first. */
-  readonly openOf: (playerId: number) => Effect.Effect<ReadonlyArray<Case>, Refusal<"TRY_AGAIN">>
   /** Newest first. */
   readonly list: (
     scope: Scope,
@@ -235,11 +233,6 @@ export class Cases extends Context.Service<Cases, {
 
       return Cases.of({
         open,
-        openOf: Effect.fn("Cases.openOf")((playerId) =>
-          orTryAgain(
-            records.all(sql`player_id = ${playerId}::float8::bigint AND status <> 'closed' ORDER BY created_at, id`)
-          )
-        ),
         list: Effect.fn("Cases.list")((scope, query) => orTryAgain(listed.part(scope, query, "newest"))),
         show,
         link,
