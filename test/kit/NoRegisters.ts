@@ -6,7 +6,6 @@ import { Registers } from "../../src/features/registers/Registers.ts"
 export const layerNoRegisters = Layer.succeed(Registers, {
   through: (_playerId, _event, run) => run(nobodyAsked),
   mayAsk: () => false,
-  askAbout: () => Effect.die("there is no register"),
   askAnywhere: () => Effect.void,
   answerOf: () => Effect.die("there is no register"),
   keepMarketing: () => Effect.void,

@@ -129,13 +129,7 @@ export class Registers extends Context.Service<Registers, {
   ) => Effect.Effect<A, E | ActorRefusal>
   /** Whether a command at an event may have to wait for a register: it is not started without a fiber then. */
   readonly mayAsk: (operator: Operator, playerId: number, event: RegisterEvent) => boolean
-  /** Asks one register about a player, and keeps the answer. */
-  readonly askAbout: (
-    playerId: number,
-    kind: RegisterKind,
-    event: QuestionEvent
-  ) => Effect.Effect<RegisterAnswer, ActorRefusal>
-  /** As `askAbout`, in the background and at whatever node the player is of. */
+  /** Asks one register about a player and keeps the answer, in the background and at whatever node the player is of. */
   readonly askAnywhere: (playerId: number, kind: RegisterKind) => Effect.Effect<void, Refusal>
   /**
    * The answer that a question about a player came to; the register's own code of the player is kept. Unless it excludes, none about a player whose name
@@ -243,8 +237,9 @@ export class Registers extends Context.Service<Registers, {
       /** Questions under way, so that one answer serves all who wait for it. A question for marketing is answered by another register of persons. */
       const underWay = new Map<string, SharedQuestion>()
 
-      const askAbout: Registers["Service"]["askAbout"] = Effect.fn("Registers.askAbout")(
-        function*(playerId, kind, event) {
+      /** Asks one register about a player, and keeps the answer. */
+      const askAbout = Effect.fn("Registers.askAbout")(
+        function*(playerId: number, kind: RegisterKind, event: QuestionEvent) {
           const key = `${playerId} ${kind} ${event === "marketing"}`
           const shared = underWay.get(key)
           if (shared !== undefined) {
@@ -398,7 +393,6 @@ export class Registers extends Context.Service<Registers, {
       return Registers.of({
         through,
         mayAsk,
-        askAbout,
         askAnywhere: (playerId, kind) => askAnywhere(playerId, { kind }),
         answerOf: keptAnswer,
         keepMarketing,
