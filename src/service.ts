@@ -150,7 +150,6 @@ export const layerCapabilitiesOver = (actors: typeof PlayerActors.layer) =>
     PlayerCompliance.layer.pipe(Layer.provideMerge(Obligations.layer)),
     RegisterRefresh.layer,
     RegisterChecks.layer,
-    Obligations.layer,
     DueObligations.layer,
     Positions.layer,
     DueSessions.layer,

@@ -179,25 +179,22 @@ export const makeAutomaticCases = Effect.gen(function*() {
     }
   })
 
-  /** Opens cases for critical alerts of players under a jurisdiction that are part of none; gives how many. */
+  /** Opens cases for critical alerts of players under a jurisdiction that are part of none. */
   const openCritical = Effect.gen(function*() {
     const alerts = yield* alertRows(
       sql`SELECT a.id, a.player_id AS "playerId" FROM compliance_alerts a JOIN players p ON p.id = a.player_id
         WHERE a.severity = 'critical' AND a.status <> 'closed' AND a.case_id IS NULL AND p.jurisdiction <> 'none'
         ORDER BY a.id LIMIT ${maxCritical}`
     )
-    let count = 0
     for (const { id, playerId } of alerts) {
-      const made = yield* opened({
+      yield* opened({
         player: playerId,
         type: "aml",
         by: "compliance",
         alerts: [id],
         occurrence: `alert ${id}`
       })
-      if (made?.isNew === true) count++
     }
-    return count
   }).pipe(orTryAgain)
 
   return { findVulnerable, openVulnerable, openContacts, openCritical }
