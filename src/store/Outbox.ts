@@ -5,6 +5,9 @@ import type { Event } from "../domain/state/Change.ts"
 import { numbers, texts, times } from "../platform/ArrayParameters.ts"
 import { rowsOf } from "./Rows.ts"
 
+/** Retention of events and their deliveries in ms. Pending deliveries expire after it. */
+export const eventRetentionMs = 30 * 24 * 60 * 60_000
+
 const written = rowsOf(Schema.Struct({ one: Schema.Number }))
 
 /**

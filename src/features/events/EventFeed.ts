@@ -14,10 +14,8 @@ import { RecentMap } from "../../platform/RecentMap.ts"
 import { parseIso, toDate } from "../../platform/Time.ts"
 import { cursorsOfKeys } from "../../store/Cursors.ts"
 import { eventColumns, EventRow, eventTables, makeReadEvent } from "../../store/EventBodies.ts"
+import { eventRetentionMs } from "../../store/Outbox.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-
-/** Events are kept for this long. */
-const keptMs = 30 * 24 * 60 * 60_000
 
 /** Positions looked at for a page: a filter that finds little ends here, with a cursor to go on from. */
 const maxScanned = 10_000
@@ -259,7 +257,9 @@ export class EventFeed extends Context.Service<EventFeed, {
           const [head] = yield* heads([operatorId])
           return yield* Effect.fail(eventId <= (head?.expiredId ?? 0) ? expired : notFound)
         }
-        if (row.madeAt.getTime() < clock.currentTimeMillisUnsafe() - keptMs) return yield* Effect.fail(expired)
+        if (row.madeAt.getTime() < clock.currentTimeMillisUnsafe() - eventRetentionMs) {
+          return yield* Effect.fail(expired)
+        }
         return envelope(yield* readEvent(row))
       }, orTryAgain)
 

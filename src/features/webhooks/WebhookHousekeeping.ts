@@ -4,12 +4,10 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { describeSqlError } from "../../platform/Database.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { toDate } from "../../platform/Time.ts"
+import { eventRetentionMs } from "../../store/Outbox.ts"
 import { rowsOf } from "../../store/Rows.ts"
 import { makeDeliveryStore } from "./internal/DeliveryStore.ts"
 import { deliveriesPending, deliveryLagSeconds, outboxLagSeconds, outboxPending } from "./internal/Metrics.ts"
-
-/** Retention of events and deliveries in ms. Pending ones expire after it. */
-export const retentionMs = 30 * 24 * 60 * 60_000
 
 /** Maximum number of pending deliveries of an endpoint. */
 const maxBacklog = 100_000
@@ -57,7 +55,7 @@ export class WebhookHousekeeping extends Context.Service<WebhookHousekeeping, {
 
         const tidy = Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          const before = toDate(now - retentionMs)
+          const before = toDate(now - eventRetentionMs)
           const late = toDate(now + maxWaitMs)
           const hurried = yield* inBatches((rows) =>
             sql`UPDATE webhook_deliveries SET next_attempt_at = ${toDate(now)} WHERE id IN (

@@ -6,8 +6,9 @@ import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { WebhookDeliveries } from "../../../src/features/webhooks/WebhookDeliveries.ts"
 import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoints.ts"
 import { toDate } from "../../../src/platform/Time.ts"
-import { retentionMs, WebhookHousekeeping } from "../../../src/features/webhooks/WebhookHousekeeping.ts"
+import { WebhookHousekeeping } from "../../../src/features/webhooks/WebhookHousekeeping.ts"
 import { type SenderOptions, WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
+import { eventRetentionMs } from "../../../src/store/Outbox.ts"
 import { layerTestService } from "../../kit/TestService.ts"
 import { makeSink } from "../../kit/WebhookSink.ts"
 import { addListener, someStaff } from "../../kit/Webhooks.ts"
@@ -260,7 +261,7 @@ layer(base)("webhook senders on one database", (it) => {
         ([row]) => row?.total
       )
       const age = (table: string) =>
-        sql`UPDATE ${sql(table)} SET created_at = created_at - ${`${retentionMs + 1} milliseconds`}::interval
+        sql`UPDATE ${sql(table)} SET created_at = created_at - ${`${eventRetentionMs + 1} milliseconds`}::interval
           WHERE operator_id = ${operator.id}`
       yield* tidy
       assert.strictEqual(yield* count, 1)
@@ -269,7 +270,7 @@ layer(base)("webhook senders on one database", (it) => {
       yield* tidy
       // one delivery waits for a retry, the other ended just now: both keep the event
       assert.strictEqual(yield* count, 1)
-      const old = toDate(noon - retentionMs - 1)
+      const old = toDate(noon - eventRetentionMs - 1)
       yield* sql`UPDATE webhook_deliveries SET updated_at = ${old} WHERE endpoint_id = ${done}`
       yield* sql`UPDATE webhook_deliveries SET next_attempt_at = ${old} WHERE endpoint_id = ${paused}`
       yield* tidy
