@@ -19,6 +19,8 @@ export const ErasureResult = Schema.Struct({
   })).annotate({ description: "What has to be kept longer; it is erased by itself when its time is over." })
 })
 
+export type ErasureResult = typeof ErasureResult.Type
+
 export const DataRequest = Schema.Struct({
   id,
   player_id: id,

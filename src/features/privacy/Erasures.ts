@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { Chain } from "../../chain/Chain.ts"
 import { erasureAction } from "../../chain/Lines.ts"
+import type { ErasureResult } from "../../contract/privacy/DataRequestResource.ts"
 import { retentionClasses, type RetentionClass } from "../../domain/jurisdiction/Profile.ts"
 import {
   type ClassPlan,
@@ -27,20 +28,6 @@ import { PlayerActors } from "../../store/PlayerActors.ts"
 import { ProfileBook } from "../../store/ProfileBook.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-
-/** A class that is kept. */
-interface KeptClass {
-  readonly class: RetentionClass
-  /** Null while the moment that it counts from is not known. */
-  readonly until: string | null
-  /** The rule that says so. */
-  readonly basis: string
-}
-
-export interface ErasureResult {
-  readonly erased: ReadonlyArray<RetentionClass>
-  readonly kept: ReadonlyArray<KeptClass>
-}
 
 /** What there is of a player, and what of it may be erased now. */
 export interface PlayerRetention {
@@ -155,7 +142,7 @@ export const refuseBlocked = (blocking: ReadonlyArray<ErasureBlock>): Refusal<"I
 
 /** What an erasure does now, and what it leaves. */
 export const resultOf = ({ basis, plans }: PlayerRetention, now: number): ErasureResult => {
-  const kept = plans.flatMap(({ class: name, period, until }): ReadonlyArray<KeptClass> =>
+  const kept = plans.flatMap(({ class: name, period, until }): ErasureResult["kept"] =>
     until === null || until <= now ? [] : [{
       class: name,
       until: until === Infinity ? null : iso(until),
