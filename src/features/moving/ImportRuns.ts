@@ -18,7 +18,7 @@ import type { Scope } from "../../store/OperatorScope.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { makeChunks } from "./internal/Chunks.ts"
-import { refuseOther } from "./internal/Examined.ts"
+import { noSuchImport, refuseOther, refuseStatus } from "./internal/Examined.ts"
 
 type ImportRun = typeof ImportRun.Type
 
@@ -37,11 +37,6 @@ export interface RunQuery extends PartQuery {
 
 type Unavailable = Refusal<"TRY_AGAIN">
 type Wrong = Refusal<"INVALID_REQUEST">
-
-const notFound = refuse("NOT_FOUND", "There is no such import.")
-
-const refuseStatus = ({ status }: ImportRun) =>
-  refuse("INVALID_REQUEST", `The import is ${status} and does not allow this action.`, { status })
 
 export class ImportRuns extends Context.Service<ImportRuns, {
   /** The import of a file that was not rejected, begun where there is none. */
@@ -83,7 +78,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
       const find = Effect.fnUntraced(function*(runId: number, isLocked: boolean) {
         const lock = sql.literal(isLocked ? "FOR NO KEY UPDATE" : "")
         const run = yield* runs.find(sql`id = ${runId}::float8::bigint ${lock}`)
-        return run ?? (yield* Effect.fail(notFound))
+        return run ?? (yield* Effect.fail(noSuchImport))
       })
 
       const open = Effect.fn("ImportRuns.open")((actor: Actor, sent: NewRun) =>
@@ -147,7 +142,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
           Effect.gen(function*() {
             const other = refuseOther(actor, before)
             if (other !== undefined) return yield* Effect.fail(other)
-            if (before.status !== "checking") return yield* Effect.fail(refuseStatus(before))
+            if (before.status !== "checking") return yield* Effect.fail(refuseStatus(before.status))
             const checked = yield* orTryAgain(chunks.totalsOf(runId))
             if (checked.length !== count || checked.some(({ number }, index) => number !== index)) {
               return yield* Effect.fail(
@@ -195,7 +190,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
       const approve: ImportRuns["Service"]["approve"] = Effect.fn("ImportRuns.approve")((actor, runId) =>
         changed(actor, runId, "import_run.approve", (before, now, newId) =>
           Effect.gen(function*() {
-            if (before.status !== "proposed") return yield* Effect.fail(refuseStatus(before))
+            if (before.status !== "proposed") return yield* Effect.fail(refuseStatus(before.status))
             yield* refuseSamePerson(actor, before)
             const { bonus_balances: running, pending_bonuses: waiting } = before.totals ?? noTotals
             if (Object.keys({ ...running, ...waiting }).length > 0) yield* addBonus(before, newId, now)
@@ -210,7 +205,7 @@ export class ImportRuns extends Context.Service<ImportRuns, {
           "import_run.reject",
           Effect.fnUntraced(function*(before, now) {
             if (before.posting_at !== null || before.status === "rejected") {
-              return yield* Effect.fail(refuseStatus(before))
+              return yield* Effect.fail(refuseStatus(before.status))
             }
             yield* orTryAgain(chunks.endCheck(runId))
             return { ...before, status: "rejected", decided_by: actor.label, decided_at: iso(now) }

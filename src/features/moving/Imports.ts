@@ -45,10 +45,12 @@ import {
   type KnownWithdrawal,
   type NewPlayer,
   noRun,
+  noSuchImport,
   noSuchPlayer,
   type Numbered,
   otherCurrency,
   refuseOther,
+  refuseStatus,
   type Rejection,
   type Run,
   totalsOfArrival,
@@ -73,9 +75,6 @@ export interface SentChunk extends SentLines {
 type Unavailable = Refusal<"TRY_AGAIN">
 type Wrong = Refusal<"INVALID_REQUEST">
 
-const notFound = refuse("NOT_FOUND", "There is no such import.")
-const refuseStatus = (status: string) =>
-  refuse("INVALID_REQUEST", `The import is ${status} and does not allow this action.`, { status })
 const otherLines = refuse(
   "INVALID_REQUEST",
   "The chunk differs from the one that was checked: only what was approved can be posted."
@@ -162,7 +161,7 @@ export class Imports extends Context.Service<Imports, {
         const operator = yield* oneOf(operatorRows(
           sql`SELECT ${sql.literal(columnsOf(Operator))} FROM operators WHERE id = ${operatorId}`
         ))
-        return operator ?? (yield* Effect.fail(notFound))
+        return operator ?? (yield* Effect.fail(noSuchImport))
       })
 
       const knownOf = (operatorId: number, lines: ReadonlyArray<Numbered>) =>
@@ -449,7 +448,7 @@ export class Imports extends Context.Service<Imports, {
           sql`SELECT id, operator_id, name, status, proposed_by, sends_events, bonus_id, posting_at FROM import_runs
             WHERE id = ${runId}::float8::bigint`
         ))
-        if (run === undefined) return yield* Effect.fail(notFound)
+        if (run === undefined) return yield* Effect.fail(noSuchImport)
         const other = refuseOther(actor, run)
         if (other !== undefined) return yield* Effect.fail(other)
         const operator = yield* operatorOf(run.operator_id)

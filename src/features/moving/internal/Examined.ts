@@ -107,6 +107,11 @@ export const fieldsOf = (exclusion: Exclusion): NonNullable<Arrival["exclusion"]
   returnAt: exclusion.onRequest?.returnAt ?? null
 })
 
+export const noSuchImport = refuse("NOT_FOUND", "There is no such import.")
+
+export const refuseStatus = (status: string): Refusal<"INVALID_REQUEST"> =>
+  refuse("INVALID_REQUEST", `The import is ${status} and does not allow this action.`, { status })
+
 /** Refusal of another person than who began an import: the approver would otherwise be the maker. */
 export const refuseOther = (
   { label }: { readonly label: string },
