@@ -470,9 +470,6 @@ CREATE TABLE players (
     search_words(first_name, middle_name, last_name, username, email, external_id, regexp_replace(phone, '[^0-9]', '', 'g'))
   ) STORED,
   jurisdiction text NOT NULL DEFAULT 'none',
-  -- the code before, whose stricter rules count until then
-  former_jurisdiction text,
-  former_until timestamptz,
   -- limits that the player or the operator set, a bit for each in the order of their names
   limits_set integer NOT NULL DEFAULT 0,
   -- of an exclusion that ends at the player's request only: from when it may be made, and when the player returns
@@ -544,8 +541,6 @@ CREATE INDEX players_licensee_exclusions ON players (operator_id, id) WHERE excl
 CREATE INDEX players_dormant ON players (operator_id, id DESC) WHERE dormant_since IS NOT NULL;
 -- Players under the rules of a jurisdiction, for the jobs that walk over them: of millions there may be few.
 CREATE INDEX players_under_rules ON players (id) WHERE jurisdiction <> 'none';
--- Lists of an import and an export go by the operator's own name of a player, in one order everywhere.
-CREATE INDEX players_external_id_order ON players (operator_id, (coalesce(external_id, 'pitboss-' || id::text) COLLATE "C"));
 -- An export reads an operator's players in the order of the ids that it names them by, two hundred at a time.
 CREATE INDEX players_exported ON players (operator_id, (coalesce(external_id, 'pitboss-' || id::text) COLLATE "C"))
   WHERE erased_at IS NULL;
