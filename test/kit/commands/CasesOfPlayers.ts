@@ -4,11 +4,11 @@ import { Effect } from "effect"
 import { made, openCasino, staff } from "../Casino.ts"
 import { type CommandCase, done, nobody, raisedAlert, refusal } from "./Scene.ts"
 
-/** A case of a type about a new player of a casino of its own. */
-export const openedCase = Effect.fnUntraced(function*(type = "aml") {
+/** A case about a new player of a casino of its own. */
+const openedCase = Effect.gen(function*() {
   const casino = yield* openCasino()
   const { id: player } = yield* casino.register()
-  return { casino, player: Number(player), opened: yield* made("/cases", { type, player }) }
+  return { casino, player: Number(player), opened: yield* made("/cases", { type: "aml", player }) }
 })
 
 /** A case, and an alert about its player that is part of none. */
@@ -48,7 +48,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
     misused: ["case list --type gossip", "case list --status shut", "case list --player ada"],
     refused: [["case list --operator nobody", "NOT_FOUND"], ["case list --cursor !", "VALIDATION_FAILED"]],
     *works() {
-      const { casino, opened, player } = yield* openedCase()
+      const { casino, opened, player } = yield* openedCase
       const other = yield* made("/cases", { type: "harm", player })
       const list = (flags: string) => done(`case list --operator ${casino.slug} ${flags}`)
       const idsOf = (rows: ReadonlyArray<{ readonly id: number }>) => rows.map(({ id }) => id)
@@ -75,7 +75,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       ["case update $case --assign 999999999", "VALIDATION_FAILED"]
     ],
     *works() {
-      const { opened } = yield* openedCase()
+      const { opened } = yield* openedCase
       const update = (flags: string) => done(`case update ${opened.id} ${flags}`)
       assert.deepInclude(yield* update("--status in_progress --note looking"), {
         status: "in_progress",
@@ -89,7 +89,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       assert.strictEqual((yield* refusal(`case update ${opened.id} --note late`)).code, "VALIDATION_FAILED")
     },
     changes: () =>
-      Effect.map(openedCase(), ({ opened }) => ({
+      Effect.map(openedCase, ({ opened }) => ({
         line: `case update ${opened.id} --status in_progress`,
         differs: ["status"]
       }))
@@ -125,7 +125,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       ]
     ],
     *works() {
-      const { opened } = yield* openedCase()
+      const { opened } = yield* openedCase
       const sar = (flags: string) => done(`case sar ${opened.id} --reference R-1 ${flags}`)
       const report = yield* sar("--authority FIU --submitted-at 2026-11-20T12:00:00Z --consent-requested")
       assert.deepInclude(report, { authority: "FIU", reference: "R-1", consent: "requested", deemed_at: null })
@@ -134,7 +134,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       assert.deepStrictEqual((yield* staff("GET", `/cases/${opened.id}`)).reports, [deemed])
     },
     changes: () =>
-      Effect.map(openedCase(), ({ opened }) => ({
+      Effect.map(openedCase, ({ opened }) => ({
         line: `case sar ${opened.id} --reference R-1 --authority FIU --submitted-at 2026-11-20T12:00:00Z`,
         differs: []
       }))
@@ -149,7 +149,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       ["case funds $case --text payslips --due soon", "VALIDATION_FAILED"]
     ],
     *works() {
-      const { opened } = yield* openedCase()
+      const { opened } = yield* openedCase
       const funds = (flags: string) => done(`case funds ${opened.id} ${flags}`)
       const { obligations: [asked] } = yield* funds("--text \"three payslips\" --due P14D")
       assert.deepInclude(asked, {
@@ -167,7 +167,7 @@ export const caseCases: ReadonlyArray<CommandCase> = [
       assert.deepInclude(met, { id: asked.id, state: "met" })
     },
     changes: () =>
-      Effect.map(openedCase(), ({ opened }) => ({ line: `case funds ${opened.id} --text payslips`, differs: [] }))
+      Effect.map(openedCase, ({ opened }) => ({ line: `case funds ${opened.id} --text payslips`, differs: [] }))
   },
   {
     line: "screening create --operator $rival --url https://screening.example/v1 --api-key secret-key",

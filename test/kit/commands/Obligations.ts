@@ -13,7 +13,7 @@ const owing = Effect.fnUntraced(function*(limits: object) {
 })
 
 /** One that the scene's players do not share: a line needs one that is still open. */
-export const waivable = Effect.map(owing({ prompt: true }), ({ obligations: [one] }) => String(one.id))
+const waivable = Effect.map(owing({ prompt: true }), ({ obligations: [one] }) => String(one.id))
 
 /** A player of a casino with a strict jurisdiction and none. */
 const movable = Effect.gen(function*() {
