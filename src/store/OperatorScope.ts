@@ -4,7 +4,6 @@
  * A list of the staff API takes its scope from `Operators.scope(actor, query.operator)` and adds `within(sql, scope)` to its conditions; operators
  * named by the request are checked before (`OperatorBoundsLive.ts`).
  */
-import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /** Operator ids; null: all operators; empty: none. */
@@ -39,12 +38,3 @@ export const withinReport = (
   scope?.length === 1
     ? within(sql, scope, column)
     : [...within(sql, scope, column), sql`${sql(column)} NOT IN (SELECT id FROM operators WHERE is_sandbox)`]
-
-/** Sum of a count over the operators of a scope, sequentially; one count for a scope of all. */
-export const sumWithin = <E, R>(
-  scope: Scope,
-  count: (operatorId: number | undefined) => Effect.Effect<number, E, R>
-): Effect.Effect<number, E, R> =>
-  scope === null
-    ? count(undefined)
-    : Effect.map(Effect.forEach(scope, count), (counted) => counted.reduce((sum, one) => sum + one, 0))

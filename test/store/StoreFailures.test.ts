@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { JournalClient } from "../../src/platform/Database.ts"
 import { makePlayerStore } from "../../src/store/internal/PlayerStore.ts"
-import { orUnavailable, unresponsive, withDeadline } from "../../src/store/internal/StoreFailures.ts"
+import { noAnswer, toUnavailable, unresponsive, withDeadline } from "../../src/store/internal/StoreFailures.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { holdPlayer, lockAccount, untilSomeoneWaits } from "../kit/E2eHold.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
@@ -54,7 +54,8 @@ describe("a statement with a deadline", () => {
 
   it.effect("is reported as an unavailable store when it times out", () =>
     Effect.gen(function*() {
-      const waiting = yield* Effect.forkChild(Effect.flip(orUnavailable(Effect.never)))
+      const read = Effect.mapError(withDeadline(Effect.never, noAnswer), toUnavailable)
+      const waiting = yield* Effect.forkChild(Effect.flip(read))
       yield* TestClock.adjust("6 seconds")
       assert.deepInclude(yield* Fiber.join(waiting), { _tag: "StoreUnavailable", reason: unresponsive })
     }))

@@ -43,17 +43,6 @@ export type ReadFailure = SqlError.SqlError | Schema.SchemaError | StoreUnavaila
 export const toUnavailable = (failure: ReadFailure): StoreUnavailable =>
   failure._tag === "SqlError" ? unavailable(failure) : failure._tag === "SchemaError" ? unreadable(failure) : failure
 
-export const orUnavailable = <A>(
-  effect: Effect.Effect<A, SqlError.SqlError | Schema.SchemaError>
-): Effect.Effect<A, StoreUnavailable> =>
-  Effect.catchTags(withDeadline(effect, noAnswer), {
-    SqlError: unavailableFailure,
-    SchemaError: unreadableFailure
-  })
-
-const unavailableFailure = (error: SqlError.SqlError) => Effect.fail(unavailable(error))
-const unreadableFailure = (error: Schema.SchemaError) => Effect.fail(unreadable(error))
-
 /**
  * Outcome of a failed commit. A refusal reported by the server is a refusal; a connection that could not be established means that nothing was sent;
  * anything else leaves the outcome unknown.

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { actions, actionsOf, concernOf } from "../../../src/office/Authorisation.ts"
-import { isWithin, sumWithin } from "../../../src/store/OperatorScope.ts"
+import { isWithin } from "../../../src/store/OperatorScope.ts"
 import { targetOf } from "../../../src/office/OperatorTargets.ts"
 
 // Goal: unknown actions are refused to bound staff, and a scope never widens. Method: the tables and the pure functions, at their edges.
@@ -40,24 +39,4 @@ describe("staff bound to operators", () => {
     assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
     assert.strictEqual(targetOf("player.list", "toString"), undefined)
   })
-
-  it.effect("get the sum of their operators' totals, and the total over all operators only with access to all", () =>
-    Effect.gen(function*() {
-      const counted: Array<number | undefined> = []
-      const count = (operatorId: number | undefined) =>
-        Effect.sync(() => {
-          counted.push(operatorId)
-          return operatorId ?? 100
-        })
-      assert.deepStrictEqual([
-        yield* sumWithin([3, 4], count),
-        yield* sumWithin(null, count),
-        yield* sumWithin([], count)
-      ], [
-        7,
-        100,
-        0
-      ])
-      assert.deepStrictEqual(counted, [3, 4, undefined])
-    }))
 })

@@ -13,7 +13,14 @@ import { type CommitFailure, OutcomeUnknown } from "../../../src/engine/Failures
 import type { Unit } from "../../../src/engine/Machine.ts"
 import { CommittedIds } from "../../../src/store/internal/CommittedIds.ts"
 import { type PlayerStore, withCommittedIds } from "../../../src/store/internal/PlayerStore.ts"
-import { commitFailure, orUnavailable, unresponsive, withDeadline } from "../../../src/store/internal/StoreFailures.ts"
+import {
+  commitFailure,
+  noAnswer,
+  type ReadFailure,
+  toUnavailable,
+  unresponsive,
+  withDeadline
+} from "../../../src/store/internal/StoreFailures.ts"
 import * as MemoryPlayerStore from "../../kit/MemoryPlayerStore.ts"
 import type { Plan, StoreTrouble } from "./Plan.ts"
 import { type Chance, chanceOf } from "../../kit/Chance.ts"
@@ -62,6 +69,9 @@ const connectionError = (operation: string) =>
 
 const lockTimeout = () =>
   new SqlError.SqlError({ reason: new SqlError.LockTimeoutError({ cause: new Error("the row is held") }) })
+
+/** A read with its deadline and failures, as the service's store composes them. */
+const reading = <A>(read: Effect.Effect<A, ReadFailure>) => Effect.mapError(withDeadline(read, noAnswer), toUnavailable)
 
 /** Connection of a machine to the database. */
 export interface Connection {
@@ -202,9 +212,9 @@ export class Database {
     // few slots, so that ids are forgotten
     return withCommittedIds({
       load: (playerId, fence) =>
-        orUnavailable(connection.call("load", () => this.loadNow(connection.machine, playerId, fence))),
+        reading(connection.call("load", () => this.loadNow(connection.machine, playerId, fence))),
       lookUp: (player, query, known) =>
-        orUnavailable(
+        reading(
           connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.lookUp(player, query, known))))
         ),
       commit: (units) =>
@@ -215,7 +225,7 @@ export class Database {
           Effect.catchTag("SqlError", (error) => Effect.fail(commitFailure(error)))
         ),
       examine: (units, because) =>
-        orUnavailable(
+        reading(
           connection.call("look", () => Effect.runSyncExit(Effect.orDie(memory.examine(units, because))))
         ),
       claims: memory.claims
