@@ -432,10 +432,26 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
         WHERE operator_id = ${tenant.operator.id} ORDER BY 1`
       assert.deepStrictEqual(granted, players.toSorted((one, other) => one - other).map((id) => ({ id })))
       // due limit raises, and ends of bonuses
-      yield* sql`UPDATE players SET pending_limits = '[{"limit": "max_daily_deposit", "value": 5, "effectiveAt": 1}]'
+      yield* sql`UPDATE players SET pending_limits = '[{"field": "max_daily_deposit", "value": 5, "effectiveAt": 1}]'
         WHERE operator_id = ${tenant.operator.id}`
+      yield* sql`UPDATE player_bonuses SET expires_at = now() - interval '1 minute'
+        WHERE operator_id = ${tenant.operator.id}`
+      // owners load their players again, and the refused deposits write nothing
+      yield* sql`UPDATE accounts SET version = version + 1 WHERE operator_id = ${tenant.operator.id}`
+      for (const [index, playerId] of players.entries()) {
+        const refused = yield* (operators[index % nodes] ?? tenant.call).post(
+          `/api/v1/operator/players/${playerId}/deposits`,
+          { amount: 100, external_reference: `d${index}${name}` }
+        )
+        assert.include(refused.text, "max_daily_deposit")
+      }
+      // bonuses first: a raise's commit ends them too
+      assert.strictEqual(yield* (yield* Bonuses).applyDue, players.length)
       assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)
-      assert.isTrue(Number.isInteger(yield* (yield* Bonuses).applyDue))
+      const ended = yield* sql`SELECT DISTINCT pending_limits::text AS pending, limits ->> 'max_daily_deposit' AS "limit",
+          (SELECT string_agg(result, ' ') FROM player_bonuses b WHERE b.player_id = p.id) AS results
+        FROM players p WHERE operator_id = ${tenant.operator.id}`
+      assert.deepStrictEqual(ended, [{ pending: "[]", limit: "5", results: "expired" }])
     }).pipe(Effect.scoped))
 })
 
