@@ -1,11 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import { profileFields } from "../src/contract/players/RegistrationResource.ts"
+import { settingsColumns } from "../src/store/internal/SettingsSections.ts"
 import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./kit/SyntaxTree.ts"
 
 // Goal: no statement needs two operators, so that operators can be spread over databases (docs/decisions/0045-operators-apart.md). Method:
 // every statement of src on a table whose rows have an operator or a player must name operators, players or rows by their ids; those that
-// do not stand below with their reason.
+// do not stand below with their reason. A player's state is written by the commits of the player's actor alone (src/store): what else writes to
+// those tables stands below with its columns.
 
 const root = Path.join(import.meta.dirname, "..")
 
@@ -193,6 +196,105 @@ describe("SQL statements and operators", () => {
     assert.deepStrictEqual(
       found.map((statement) => [readIn(statement), isNamed(statement)]),
       [[["players"], true], [["rounds"], false], [["rounds"], false], [[], false]]
+    )
+  })
+})
+
+/** Tables that the commits of players' actors write. */
+const actorTables = [
+  "players",
+  "accounts",
+  "ledger_entries",
+  "provider_transactions",
+  "rounds",
+  "game_sessions",
+  "player_bonuses",
+  "payment_requests",
+  "obligations",
+  "acknowledgements",
+  "original_rounds",
+  "server_seeds",
+  "promo_redemptions",
+  "imported_players"
+]
+
+/** The columns that a SET clause names; `…` where it is built from names that stand elsewhere. */
+const columnsSet = (clause: string): string => {
+  const names = [...clause.matchAll(/(?:^|[,{])\s*"?(\w+)"?\s*(?:=(?![=>])|:(?!:))/g)].map(([, column]) => column)
+  return [...names, ...(names.length === 0 || clause.includes("...") ? ["…"] : [])].join(", ")
+}
+
+/** Writes to the actor's tables, and to tables that are not named where they are written, by their text in a file. */
+const writesIn = (code: string): ReadonlyArray<string> => {
+  const isWatched = (table: string) => actorTables.includes(table) || table.startsWith("${")
+  const target = String.raw`\s+(?:ONLY\s+)?"?(\w+|\$\{[^}]*\})`
+  const statements = String.raw`(INSERT INTO|(?<!FOR |KEY |DO )UPDATE|DELETE FROM|MERGE INTO|TRUNCATE)${target}`
+  const records = [...code.matchAll(/\brecordsOf\(\s*"(\w+)"/g)].flatMap(([, table = ""]) =>
+    isWatched(table) ? [`recordsOf ${table}`] : []
+  )
+  return [
+    ...new Set(records),
+    ...[...code.matchAll(new RegExp(String.raw`\b${statements}`, "g"))].flatMap(
+      ({ 0: found, 1: verb, 2: table = "", index }) => {
+        if (!isWatched(table)) return []
+        const [, clause] =
+          /^[^`]*?\bSET\s([^]*?)(?:\bWHERE\b|\bFROM\b|\bRETURNING\b|`|$)/.exec(code.slice(index + found.length)) ?? []
+        return [`${verb} ${table}${verb === "UPDATE" ? `: ${columnsSet(clause ?? "")}` : ""}`]
+      }
+    )
+  ]
+}
+
+/** Writes outside the actor, each with the reason why it may stand there. */
+const writesOutside: Readonly<Record<string, string>> = {
+  "auth/SealedSecrets.ts UPDATE ${one.table}: …": "encrypts secrets with a new key",
+  "features/bonuses/BonusRepository.ts UPDATE players: registration_promo_due": "read by a job only",
+  "features/cases/Cases.ts recordsOf obligations": "reads only",
+  "features/consents/ConsentRecords.ts INSERT INTO acknowledgements": "consents, which no decision reads",
+  "features/consents/ConsentRecords.ts UPDATE players: consents, marketing_email, marketing_sms, marketing_newsletter, updated_at":
+    "consents, which no decision reads",
+  "features/obligations/Obligations.ts recordsOf acknowledgements": "reads only",
+  "features/obligations/Obligations.ts recordsOf obligations": "reads only",
+  "features/players/PlayerAccounts.ts UPDATE players: last_login_at": "no decision reads it",
+  "features/players/Profiles.ts UPDATE players: updated_at, …":
+    "the profile; the actor is told of the fields that it carries",
+  "features/players/internal/NewPlayer.ts INSERT INTO accounts": "a new player, whom no actor has loaded",
+  "features/players/internal/NewPlayer.ts INSERT INTO players": "a new player, whom no actor has loaded",
+  "features/webhooks/internal/DeliveryStore.ts INSERT INTO ${sql(table)}": "positions and sequences of events"
+}
+
+describe("SQL statements and players' actors", () => {
+  const writes = filesOf("src", ".ts").filter((file) => !file.startsWith("store/")).flatMap((file) =>
+    writesIn(Fs.readFileSync(Path.join(root, "src", file), "utf8")).map((write) => `${file} ${write}`)
+  )
+
+  it("a player's money, limits and exclusion are written by the actor's commit only", () => {
+    assert.includeMembers([...tables], actorTables)
+    assert.sameMembers([...writes], Object.keys(writesOutside))
+    // what a profile update writes, whose statement names no columns
+    const own = settingsColumns.map(({ name }) => name)
+    assert.includeMembers(own, ["status", "limits", "exclusion_until"])
+    assert.deepStrictEqual(profileFields.filter((field) => own.includes(field)), [])
+  })
+
+  it("the check finds writes in every form", () => {
+    assert.deepStrictEqual(
+      writesIn(`
+        sql\`UPDATE players SET status = 'closed', can_bet = \${may} WHERE id = 1 AND name = 'x'\`
+        sql\`SELECT 1 FROM players WHERE id = 1 FOR NO KEY UPDATE OF players\`
+        sql\`WITH a AS (INSERT INTO accounts VALUES (1) ON CONFLICT DO UPDATE SET version = 0) DELETE FROM rounds\`
+        sql\`UPDATE players SET \${sql.update(row)} WHERE id = 1\`
+        sql\`UPDATE players SET \${sql.update({ ...row, limits: null })} WHERE id = 1\`
+        sql\`UPDATE games SET active = false\`
+        recordsOf("obligations", Obligation)`),
+      [
+        "recordsOf obligations",
+        "UPDATE players: status, can_bet",
+        "INSERT INTO accounts",
+        "DELETE FROM rounds",
+        "UPDATE players: …",
+        "UPDATE players: limits, …"
+      ]
     )
   })
 })
