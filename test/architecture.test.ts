@@ -304,6 +304,47 @@ describe("services provide time, randomness and settings", () => {
   })
 })
 
+describe("secrets are compared in constant time", () => {
+  const filesWith = (pattern: RegExp, files = sources): ReadonlyArray<string> =>
+    files.filter((file) => pattern.test(codeOf(file)))
+
+  it("comparisons of secrets, tags and their hashes stand only in these files", () => {
+    const programs = filesBelow("scripts").filter((file) => file.endsWith(".ts"))
+    assert.deepStrictEqual(filesWith(/\btimingSafeEqual\(/, [...programs, ...sources]), [
+      "scripts/backup/Manifest.ts",
+      "src/auth/PasswordHashes.ts",
+      "src/auth/PlayerTokens.ts",
+      "src/auth/Signature.ts",
+      "src/chain/ChainWalk.ts",
+      "src/cluster/Trust.ts",
+      "src/features/games/PlayerRefs.ts",
+      "src/features/games/SessionTokens.ts",
+      "src/platform/Secrets.ts",
+      "src/protocols/Digests.ts",
+      "src/protocols/SharedSecret.ts"
+    ])
+  })
+
+  it("other comparisons of bytes compare no secret that a caller sends", () => {
+    assert.deepStrictEqual(filesWith(/\bBuffer\.compare\(|(?<!\bEqual)\.equals\(/), [
+      // sealed secrets, both from the database
+      "src/auth/Credentials.ts",
+      // order of JSON keys
+      "src/chain/Lines.ts",
+      // digests of persons
+      "src/features/consents/Audiences.ts",
+      // digests of imported lines
+      "src/features/moving/Imports.ts",
+      // digests of persons
+      "src/features/moving/internal/MatchedExclusions.ts",
+      // fingerprints of requests
+      "src/features/players/Players.ts",
+      // names of keys
+      "src/platform/Secrets.ts"
+    ])
+  })
+})
+
 describe("the repository", () => {
   const own = "test/architecture.test.ts"
   const text = [
