@@ -8,8 +8,8 @@ import { Entropy } from "../../src/platform/Entropy.ts"
 import { Settings } from "../../src/platform/Settings.ts"
 import { ada, bound } from "./support.ts"
 
-// Goal: a register that never answers costs each question its time, and after five nobody waits for it. Method: a connection whose questions all end at
-// their deadlines, on a clock that moves by hand.
+// Goal: a register that never answers costs each question its time, and after five nobody waits for it; a bounded number of questions run and
+// wait. Method: a connection whose questions all end at their deadlines, on a clock that moves by hand.
 
 const registerTimeoutMs = 2000
 
@@ -31,6 +31,11 @@ const silent = (began: () => void) =>
       }),
     invalidate: () => Effect.void
   })
+
+const questionsOf = (connections: Layer.Layer<RegisterConnections>) =>
+  RegisterQuestions.layer.pipe(
+    Layer.provide([connections, Entropy.layer, Settings.layerTest({ registerTimeoutMs })])
+  )
 
 it.effect("5.2: five queries without an answer open the circuit breaker, so that the sixth is not sent", () => {
   let begun = 0
@@ -56,11 +61,25 @@ it.effect("5.2: five queries without an answer open the circuit breaker, so that
       state: { count: 6, incremental: true }
     }])
   }).pipe(
-    Effect.provide(
-      RegisterQuestions.layer.pipe(
-        Layer.provide([silent(() => begun++), Entropy.layer, Settings.layerTest({ registerTimeoutMs })])
-      )
-    ),
+    Effect.provide(questionsOf(silent(() => begun++))),
     Effect.provideService(Metric.MetricRegistry, new Map())
   )
+})
+
+it.effect("5.2: 64 queries run at a register and 256 wait, of marketing 16 and 256; a further one is refused at once", () => {
+  let begun = 0
+  return Effect.gen(function*() {
+    const { ask } = yield* RegisterQuestions
+    for (const [event, maxRunning] of [["login", 64], ["marketing", 16]] as const) {
+      begun = 0
+      const asking = Effect.forkChild(ask(1, "gamstop", { event, person: ada }))
+      const taken = yield* Effect.replicateEffect(asking, maxRunning + 256)
+      const { fault } = yield* Fiber.join(yield* asking)
+      assert.strictEqual(fault, "too many queries are waiting for the register")
+      // those that run begin in fibers of their own
+      yield* Effect.repeat(Effect.yieldNow, { times: 20 })
+      assert.strictEqual(begun, maxRunning)
+      assert.isTrue(taken.every((fiber) => fiber.pollUnsafe() === undefined))
+    }
+  }).pipe(Effect.provide(questionsOf(silent(() => begun++))))
 })
