@@ -448,7 +448,8 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       // bonuses first: a raise's commit ends them too
       assert.strictEqual(yield* (yield* Bonuses).applyDue, players.length)
       assert.strictEqual((yield* (yield* DueAccountChanges).run).done, players.length)
-      const ended = yield* sql`SELECT DISTINCT pending_limits::text AS pending, limits ->> 'max_daily_deposit' AS "limit",
+      const ended =
+        yield* sql`SELECT DISTINCT pending_limits::text AS pending, limits ->> 'max_daily_deposit' AS "limit",
           (SELECT string_agg(result, ' ') FROM player_bonuses b WHERE b.player_id = p.id) AS results
         FROM players p WHERE operator_id = ${tenant.operator.id}`
       assert.deepStrictEqual(ended, [{ pending: "[]", limit: "5", results: "expired" }])
