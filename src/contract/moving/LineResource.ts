@@ -10,8 +10,10 @@ import {
 import { maxBalance } from "../../domain/Money.ts"
 import { maxPendingBonuses } from "../../domain/bonus/BonusGrants.ts"
 import { consentSources } from "../../domain/state/ConsentStatement.ts"
+import { movedSums } from "../../domain/limit/LimitUsage.ts"
 import { bonusTypes } from "../../domain/state/Bonus.ts"
-import { kycStatuses, playerStatuses } from "../../domain/state/Player.ts"
+import { kycStatuses, playerStatuses, Restrictions } from "../../domain/state/Player.ts"
+import { wire } from "../../domain/WireNames.ts"
 import { amountFrom, instant, integer, oneOf, text } from "../common/Fields.ts"
 
 const optional = Schema.optionalKey
@@ -23,8 +25,6 @@ const balance = (minimum: number) =>
     Schema.isInt({ message: "must be an integer in minor units" }),
     Schema.isBetween({ minimum, maximum: maxBalance }, { message: `must be between ${minimum} and ${maxBalance}` })
   )
-
-const sum = balance(0)
 
 const ImportedBonus = Schema.Struct({
   name: text(255),
@@ -91,20 +91,6 @@ const ImportedRaise = Schema.Struct({
   confirm_until: orNull(instant)
 })
 
-/** Limits of a window, whose sums can be given. */
-const summedLimits = [
-  "max_daily_bet",
-  "max_weekly_bet",
-  "max_monthly_bet",
-  "max_daily_loss",
-  "max_weekly_loss",
-  "max_monthly_loss",
-  "max_daily_deposit",
-  "max_weekly_deposit",
-  "max_monthly_deposit",
-  "max_yearly_deposit"
-] as const
-
 /** What a line of a player has beside the fields of a registration. */
 export const PlayerLine = Schema.Struct({
   created_at: instant,
@@ -114,17 +100,7 @@ export const PlayerLine = Schema.Struct({
   risk_level: optional(text(64)),
   kyc_status: optional(oneOf(kycStatuses)),
   document_expires_at: optional(instant),
-  restrictions: optional(
-    Schema.Struct(
-      Struct.map({
-        can_login: Schema.Boolean,
-        can_deposit: Schema.Boolean,
-        can_withdraw: Schema.Boolean,
-        can_bet: Schema.Boolean,
-        excluded_from_bonuses: Schema.Boolean
-      }, optional)
-    )
-  ),
+  restrictions: optional(wire(Restrictions.mapFields(Struct.map(optional)))),
   balance: balance(-maxBalance),
   bonus: optional(ImportedBonus),
   pending_bonuses: optional(Schema.Array(ImportedPendingBonus).check(Schema.isMaxLength(maxPendingBonuses))),
@@ -134,9 +110,7 @@ export const PlayerLine = Schema.Struct({
   self_exclusion: optional(ImportedExclusion),
   used: optional(Schema.Struct({
     as_of: optional(instant),
-    ...Object.fromEntries(summedLimits.map((field) => [field, optional(sum)])),
-    daily_withdrawals: optional(sum),
-    monthly_withdrawals: optional(sum)
+    ...Struct.Record(Struct.keys(movedSums), optional(balance(0)))
   })),
   lifetime: optional(Schema.Struct({ deposits: optional(amountFrom(0)), withdrawals: optional(amountFrom(0)) })),
   unverified_withdrawn: optional(amountFrom(0)),

@@ -1,4 +1,5 @@
 /** The limits resource: values, pending raises, usage and resets (SPEC section 2.9). */
+import { Struct } from "effect"
 import { type LimitField, limitFields } from "../LimitFields.ts"
 import {
   breakMs,
@@ -105,8 +106,8 @@ type SummedLimit = Exclude<
   "max_single_bet" | "casino_max_single_bet" | "max_single_deposit" | "max_balance" | "max_session_minutes"
 >
 
-/** Counter of each windowed limit. */
-const sums: { readonly [field in SummedLimit]: readonly [sum: keyof Counters, window: Window] } = {
+/** Counter and window of each windowed limit. */
+const sums = {
   max_daily_bet: ["betDay", "day"],
   max_weekly_bet: ["betWeek", "week"],
   max_monthly_bet: ["betMonth", "month"],
@@ -118,7 +119,17 @@ const sums: { readonly [field in SummedLimit]: readonly [sum: keyof Counters, wi
   max_weekly_deposit: ["depositWeek", "week"],
   max_monthly_deposit: ["depositMonth", "month"],
   max_yearly_deposit: ["depositYear", "year"]
-}
+} as const satisfies { readonly [field in SummedLimit]: readonly [sum: keyof Counters, window: Window] }
+
+/** Sums that move with a player; `casino_max_daily_bet` has that of `max_daily_bet`. */
+export const movedSums = {
+  ...Struct.omit(sums, ["casino_max_daily_bet"]),
+  daily_withdrawals: ["withdrawalDay", "day"],
+  monthly_withdrawals: ["withdrawalMonth", "month"]
+} as const satisfies { readonly [field: string]: readonly [sum: keyof Counters, window: Window] }
+
+/** Their counters. */
+export const movedCounters = Object.values(movedSums).map(([counter]) => counter)
 
 const isSummed = (field: LimitField): field is SummedLimit => field in sums
 

@@ -3,6 +3,7 @@ import { Schema, Struct } from "effect"
 import { limitFields } from "../LimitFields.ts"
 import { exclusionScopes, exclusionSources, exclusionTypes } from "../jurisdiction/ExclusionPeriods.ts"
 import { dayNumber, noRules } from "../jurisdiction/Rules.ts"
+import { movedCounters } from "../limit/LimitUsage.ts"
 import { newPayment, paymentFields } from "../payment/Payments.ts"
 import { isAmount, isBalance } from "../Money.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
@@ -16,21 +17,7 @@ import { emptyCounters, setBits } from "../state/Limits.ts"
 import { emptyPlayer, type Exclusion, kycStatuses, type Player, playerStatuses, Restrictions } from "../state/Player.ts"
 
 /** Sums of the windows of limits; absent: none. Minor units. */
-const UsedSums = Schema.Struct({
-  at: Schema.Number,
-  betDay: Schema.Number,
-  betWeek: Schema.Number,
-  betMonth: Schema.Number,
-  lossDay: Schema.Number,
-  lossWeek: Schema.Number,
-  lossMonth: Schema.Number,
-  depositDay: Schema.Number,
-  depositWeek: Schema.Number,
-  depositMonth: Schema.Number,
-  depositYear: Schema.Number,
-  withdrawalDay: Schema.Number,
-  withdrawalMonth: Schema.Number
-})
+const UsedSums = Schema.Struct({ at: Schema.Number, ...Struct.Record(movedCounters, Schema.Number) })
 
 export type UsedSums = typeof UsedSums.Type
 

@@ -187,11 +187,12 @@ export const reverifyStep = (actor: string) => (player: Player, context: Context
   return acceptSettings(draft, next, record)
 }
 
-const ofWire = Schema.encodeSync(wire(Restrictions))
+/** Restrictions under their wire names. */
+export const wireRestrictions = Schema.encodeSync(wire(Restrictions))
 
-/** Restrictions under their wire names, with the alerts that hold withdrawals, if any. */
+/** As {@link wireRestrictions}, with the alerts that hold withdrawals, if any. */
 const restrictionFields = (restrictions: Restrictions, holds: ReadonlyArray<WithdrawalHold>) => ({
-  ...ofWire(restrictions),
+  ...wireRestrictions(restrictions),
   ...(activeHoldIds(holds).length === 0 ? {} : { withdrawal_holds: activeHoldIds(holds) })
 })
 

@@ -1,5 +1,7 @@
 import { assert, it } from "@effect/vitest"
+import { Struct } from "effect"
 import * as FastCheck from "fast-check"
+import { movedSums } from "../../../src/domain/limit/LimitUsage.ts"
 import { arriveStep, arrivingPlayer } from "../../../src/domain/moving/Arrival.ts"
 import { arrivalRow } from "../../../src/features/moving/internal/ArrivalRow.ts"
 import { type LineContext, readLine } from "../../../src/features/moving/internal/Lines.ts"
@@ -152,9 +154,7 @@ const line = FastCheck.record({
   net_deposit_cap: amount,
   used: FastCheck.record({
     as_of: before,
-    max_daily_bet: amount,
-    max_weekly_loss: amount,
-    daily_withdrawals: amount
+    ...Struct.Record(Struct.keys(movedSums), amount)
   }),
   lifetime: FastCheck.record({ deposits: amount, withdrawals: FastCheck.nat() }),
   unverified_withdrawn: amount,

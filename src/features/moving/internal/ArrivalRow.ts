@@ -1,5 +1,6 @@
 /** Builds the row of an imported player, as the `player.registered` event shows it. */
 import type { Arrival } from "../../../domain/moving/Arrival.ts"
+import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
 
 /** `now`: epoch milliseconds. */
@@ -22,11 +23,7 @@ export const arrivalRow = (id: number, arrival: Arrival, now: number): PlayerRow
     is_verified: arrival.kycStatus === "verified",
     is_test: arrival.isTest,
     jurisdiction: arrival.jurisdiction,
-    can_login: restrictions.canLogin,
-    can_deposit: restrictions.canDeposit,
-    can_withdraw: restrictions.canWithdraw,
-    can_bet: restrictions.canBet,
-    excluded_from_bonuses: restrictions.excludedFromBonuses,
+    ...wireRestrictions(restrictions),
     exclusion_type: exclusion?.type ?? null,
     exclusion_since: exclusion?.since ?? null,
     exclusion_until: exclusion?.until ?? null,

@@ -13,10 +13,12 @@ import { openWithdrawal, PlayerLine, WithdrawalLine } from "../../../contract/mo
 import { fieldIssues } from "../../../contract/common/FormErrors.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
 import { readLimitChanges } from "../../../domain/limit/LimitChanges.ts"
+import { movedCounters, movedSums } from "../../../domain/limit/LimitUsage.ts"
 import { everything, saidOf, withStatement } from "../../../domain/player/Consents.ts"
 import type { Arrival, UsedSums } from "../../../domain/moving/Arrival.ts"
 import type { Limits } from "../../../domain/state/Limits.ts"
 import type { BornTexts } from "../../../domain/state/Birth.ts"
+import { noRestrictions } from "../../../domain/state/Player.ts"
 import type { ConsentStatement } from "../../../domain/state/ConsentStatement.ts"
 
 type Raw = { readonly [field: string]: unknown }
@@ -94,26 +96,9 @@ export const withoutNulls = (line: Raw): Raw =>
 
 const usedIn = (used: PlayerLine["used"], now: number): UsedSums | null => {
   if (used === undefined) return null
-  const sums: { readonly [name: string]: unknown } = used
-  const sum = (name: string): number => {
-    const value = sums[name]
-    return typeof value === "number" ? value : 0
-  }
-  return {
-    at: used.as_of === undefined ? now : ms(used.as_of),
-    betDay: sum("max_daily_bet"),
-    betWeek: sum("max_weekly_bet"),
-    betMonth: sum("max_monthly_bet"),
-    lossDay: sum("max_daily_loss"),
-    lossWeek: sum("max_weekly_loss"),
-    lossMonth: sum("max_monthly_loss"),
-    depositDay: sum("max_daily_deposit"),
-    depositWeek: sum("max_weekly_deposit"),
-    depositMonth: sum("max_monthly_deposit"),
-    depositYear: sum("max_yearly_deposit"),
-    withdrawalDay: sum("daily_withdrawals"),
-    withdrawalMonth: sum("monthly_withdrawals")
-  }
+  const sums = Struct.Record(movedCounters, 0)
+  for (const field of Struct.keys(movedSums)) sums[movedSums[field][0]] = used[field] ?? 0
+  return { at: used.as_of === undefined ? now : ms(used.as_of), ...sums }
 }
 
 const exclusionIn = (exclusion: PlayerLine["self_exclusion"]): Arrival["exclusion"] => {
@@ -246,7 +231,6 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
       }
     }
   }
-  const { restrictions: no } = own
   const consents = own.consents === undefined ? null : consentsIn(own.consents)
   return {
     _tag: "Arrival",
@@ -277,13 +261,7 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
       status: own.status ?? "active",
       kycStatus: own.kyc_status ?? "not_started",
       documentExpiresAt: msOrNull(own.document_expires_at),
-      restrictions: {
-        canLogin: no?.can_login ?? true,
-        canDeposit: no?.can_deposit ?? true,
-        canWithdraw: no?.can_withdraw ?? true,
-        canBet: no?.can_bet ?? true,
-        excludedFromBonuses: no?.excluded_from_bonuses ?? false
-      },
+      restrictions: { ...noRestrictions, ...own.restrictions },
       balance: own.balance,
       bonus: own.bonus === undefined ? null : {
         bonusId: context.bonusId,

@@ -2,9 +2,11 @@
 import { Struct } from "effect"
 import { person } from "../../../contract/players/PlayerResource.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
+import { movedSums } from "../../../domain/limit/LimitUsage.ts"
+import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { GrantedBonus } from "../../../domain/state/Bonus.ts"
 import type { ConsentStatement } from "../../../domain/state/ConsentStatement.ts"
-import type { Player } from "../../../domain/state/Player.ts"
+import { noRestrictions, type Player } from "../../../domain/state/Player.ts"
 import { iso, isoOrNull } from "../../../platform/Time.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
 import { withoutNulls } from "./Lines.ts"
@@ -23,22 +25,9 @@ export interface LineFacts {
 }
 
 const usedOf = ({ counters }: Player) => {
-  const sums = {
-    max_daily_bet: counters.betDay,
-    max_weekly_bet: counters.betWeek,
-    max_monthly_bet: counters.betMonth,
-    max_daily_loss: counters.lossDay,
-    max_weekly_loss: counters.lossWeek,
-    max_monthly_loss: counters.lossMonth,
-    max_daily_deposit: counters.depositDay,
-    max_weekly_deposit: counters.depositWeek,
-    max_monthly_deposit: counters.depositMonth,
-    max_yearly_deposit: counters.depositYear,
-    daily_withdrawals: counters.withdrawalDay,
-    monthly_withdrawals: counters.withdrawalMonth
-  }
   // a limit that winnings widen here begins anew elsewhere
-  const some = Object.entries(sums).filter(([, sum]) => sum > 0)
+  const some = Object.entries(movedSums).map(([field, [counter]]) => [field, counters[counter]] as const)
+    .filter(([, sum]) => sum > 0)
   return some.length === 0 ? null : { as_of: iso(counters.at), ...Object.fromEntries(some) }
 }
 
@@ -104,16 +93,9 @@ const consentsOf = (consents: LineFacts["consents"]) =>
   })) ?? null
 
 const restrictionsOf = ({ restrictions }: Player) =>
-  restrictions.canLogin && restrictions.canDeposit && restrictions.canWithdraw && restrictions.canBet &&
-    !restrictions.excludedFromBonuses
+  Struct.keys(noRestrictions).every((name) => restrictions[name] === noRestrictions[name])
     ? null
-    : {
-      can_login: restrictions.canLogin,
-      can_deposit: restrictions.canDeposit,
-      can_withdraw: restrictions.canWithdraw,
-      can_bet: restrictions.canBet,
-      excluded_from_bonuses: restrictions.excludedFromBonuses
-    }
+    : wireRestrictions(restrictions)
 
 type Row = Pick<
   PlayerRow,
