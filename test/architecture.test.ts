@@ -83,8 +83,8 @@ const orders: Readonly<Record<string, ReadonlyArray<string>>> = {
     ". register jurisdiction state staff operator compliance obligation player bonus limit settlement original payment wallet moving case standing privacy"
   ),
   contract: words(
-    `common account secrets corrections bonuses freeRounds games responsibleGaming position obligations consents payments ledger
-    originals wallet statements players moving sandbox sessions settlement reports profiles keys operators providers registers staff staffSessions audit compliance cases privacy
+    `common account secrets corrections bonuses freeRounds games responsibleGaming position providers registers obligations consents payments ledger
+    originals wallet statements players moving sandbox sessions settlement reports profiles keys operators staff staffSessions audit compliance cases privacy
     jobs rounds search events webhooks nodes figures document .`
   ),
   features: words(

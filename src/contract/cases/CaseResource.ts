@@ -1,8 +1,9 @@
 /** Staff API wire schemas of compliance cases, their reports and evidence. */
 import { Schema } from "effect"
 import { caseDecisions, caseStatuses, caseTypes, consents } from "../../domain/case/Case.ts"
+import { Hit } from "../../domain/register/Register.ts"
 import { Obligation } from "../obligations/ObligationResource.ts"
-import { text } from "../common/Fields.ts"
+import { sha256, text } from "../common/Fields.ts"
 import { id, money, timestamp } from "../common/Resource.ts"
 
 export const Case = Schema.Struct({
@@ -51,7 +52,7 @@ export type CaseReport = typeof CaseReport.Type
 export const evidencePiece = {
   kind: text(64),
   reference: text(200),
-  sha256: text(64)
+  sha256
 }
 
 export const CaseEvidence = Schema.Struct({
@@ -61,13 +62,6 @@ export const CaseEvidence = Schema.Struct({
   sha256: Schema.String,
   at: timestamp,
   by: Schema.String
-})
-
-const Hit = Schema.Struct({
-  list: Schema.String,
-  category: Schema.String,
-  score: Schema.Number,
-  name: Schema.String
 })
 
 export const CaseDetails = Schema.Struct({

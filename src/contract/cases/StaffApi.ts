@@ -65,14 +65,9 @@ const CaseFunds = Schema.Struct({
     Schema.isPattern(/\S/u, { message: "must not be blank" })
   ),
   due: Duration.annotate({ description: "From when deposits are stopped, from now on, like P14D (at once)." }),
-  evidence: Schema.Array(Schema.Struct({
-    ...evidencePiece,
-    sha256: evidencePiece.sha256.check(
-      Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be 64 hexadecimal digits" })
-    )
-  })).check(Schema.isBetweenLength(1, 20, { message: "must be 1 to 20 pieces" })).annotate({
-    description: "Documents, each with its digest; the operator keeps the files."
-  }),
+  evidence: Schema.Array(Schema.Struct(evidencePiece)).check(
+    Schema.isBetweenLength(1, 20, { message: "must be 1 to 20 pieces" })
+  ).annotate({ description: "Documents, each with its digest; the operator keeps the files." }),
   accept: yes("The evidence is enough."),
   reject: yes("The evidence is not enough; deposits stay stopped.")
 }).mapFields(Struct.map(optional))

@@ -62,6 +62,11 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(words: Words) =
 /** External id: a provider's transaction, round or game. */
 export const reference = text(128)
 
+/** Digest of a file. */
+export const sha256 = text(64).check(
+  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be 64 hexadecimal digits" })
+)
+
 export const username = string({ examples: ["lucky_luke"] }).check(
   Schema.isPattern(/^[A-Za-z0-9_-]{3,30}$/u, {
     message: "must be 3 to 30 characters: letters, digits, dashes and underscores"

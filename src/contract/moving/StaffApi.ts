@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { action } from "../common/StaffAction.ts"
 import { ofOperator, operatorReference } from "../common/StaffFields.ts"
 import { refusals } from "../common/Errors.ts"
-import { integer, lines, oneOf, pathId, text } from "../common/Fields.ts"
+import { integer, lines, oneOf, pathId, sha256, text } from "../common/Fields.ts"
 import { list, part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 import { ImportTotals } from "./LineResource.ts"
@@ -16,8 +16,6 @@ export const importStatuses = ["checking", "proposed", "approved", "rejected", "
 /** Lines of one request, and chunks of one file. */
 export const maxLines = 200
 const maxChunks = 100_000
-
-const sha256 = text(64).check(Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be 64 hexadecimal digits" }))
 
 export const ImportRun = Schema.Struct({
   id,

@@ -7,8 +7,8 @@ import { part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 import { action } from "../common/StaffAction.ts"
 import { auditReason } from "../common/StaffFields.ts"
-import { registerKinds, registerVerdicts } from "../../domain/register/Register.ts"
 import { obligationKinds, obligationStates } from "../../domain/state/Obligation.ts"
+import { RegisterStanding } from "../registers/RegisterResource.ts"
 import { Limits } from "../responsibleGaming/LimitsResource.ts"
 import { RealityCheck } from "../position/PositionResource.ts"
 import { Obligation } from "./ObligationResource.ts"
@@ -35,11 +35,9 @@ export const PlayerCompliance = Schema.Struct({
     required: Schema.NullOr(Schema.String).annotate({ description: "The operator's version; null: any." }),
     accepted: Schema.NullOr(Schema.String)
   }),
-  registers: Schema.Array(Schema.Struct({
-    kind: Schema.Literals(registerKinds),
-    verdict: Schema.Literals(registerVerdicts),
-    checked_at: timestamp
-  })).annotate({ description: "The last proper answer of each register that was asked." }),
+  registers: Schema.Array(RegisterStanding).annotate({
+    description: "The last proper answer of each register that was asked."
+  }),
   obligations: Schema.Array(Obligation).annotate({ description: "Those that are open, newest first." }),
   gates: Schema.Struct({
     play: Schema.Array(Schema.Literals(obligationKinds)).annotate({ description: "What stops play now." }),

@@ -4,13 +4,13 @@
  */
 import { Schema, Struct } from "effect"
 import { kycStatuses, playerStatuses, Restrictions } from "../../domain/state/Player.ts"
-import { registerKinds, registerVerdicts } from "../../domain/register/Register.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { country, currency, date, email, instant, keptAs, language, oneOf, text, username } from "../common/Fields.ts"
 import { currencyCode, id, shownOf, timestamp } from "../common/Resource.ts"
+import { RegisterStanding } from "../registers/RegisterResource.ts"
 import { SelfExclusion } from "../responsibleGaming/LimitsResource.ts"
 
-const genders = ["male", "female", "other"] as const
+export const genders = ["male", "female", "other"] as const
 
 export const birthDate = date.check(
   Schema.makeFilter((text: string) => /^(19|20)/.test(text) || "must be a date of a living person, like 1990-12-31")
@@ -73,11 +73,7 @@ export const Player = Schema.Struct({
     description: "Code of the profile whose rules the player is under.",
     examples: ["none"]
   }),
-  register: Schema.NullOr(Schema.Struct({
-    kind: Schema.Literals(registerKinds),
-    verdict: Schema.Literals(registerVerdicts),
-    checked_at: timestamp
-  })).annotate({
+  register: Schema.NullOr(RegisterStanding).annotate({
     description: "Newest proper answer of a national register of excluded players; null where none was asked."
   }),
   restrictions: wire(Restrictions).from,

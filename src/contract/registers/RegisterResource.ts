@@ -1,7 +1,20 @@
 /** Wire schemas of exclusion registers and of the checks made at them. */
 import { Schema } from "effect"
-import { connectionKinds, keptEvents, keptVerdicts } from "../../domain/register/Register.ts"
+import {
+  connectionKinds,
+  keptEvents,
+  keptVerdicts,
+  registerKinds,
+  registerVerdicts
+} from "../../domain/register/Register.ts"
 import { id, timestamp } from "../common/Resource.ts"
+
+/** The last proper answer of a register about a player. */
+export const RegisterStanding = Schema.Struct({
+  kind: Schema.Literals(registerKinds),
+  verdict: Schema.Literals(registerVerdicts),
+  checked_at: timestamp
+})
 
 /** A question to a register and what came of it: proof that it was asked, which names nobody. */
 export const RegisterCheck = Schema.Struct({

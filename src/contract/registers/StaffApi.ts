@@ -6,7 +6,7 @@ import { integer, lines, oneOf, pathId, text, webAddress } from "../common/Field
 import { created, list, part, partQuery, single } from "../common/Pagination.ts"
 import { id, timestamp } from "../common/Resource.ts"
 import { action } from "../common/StaffAction.ts"
-import { ofOperator, operatorReference } from "../common/StaffFields.ts"
+import { ofOperator, ofPlayer, operatorReference } from "../common/StaffFields.ts"
 import { SettingsInput } from "../providers/SettingsResource.ts"
 import { RegisterCheck } from "./RegisterResource.ts"
 
@@ -154,7 +154,7 @@ export const RegisterGroup = HttpApiGroup.make("register").annotate(
     query: {
       ...partQuery,
       ...ofOperator,
-      player: Schema.optionalKey(pathId.annotate({ description: "Filter by player." })),
+      ...ofPlayer,
       verdict: Schema.optionalKey(oneOf(keptVerdicts).annotate({ description: "Filter by verdict." })),
       event: Schema.optionalKey(oneOf(keptEvents).annotate({ description: "Filter by event." }))
     },

@@ -1,4 +1,5 @@
 /** Builds the row of an imported player, as the `player.registered` event shows it. */
+import { genders } from "../../../contract/players/PlayerResource.ts"
 import type { Arrival } from "../../../domain/moving/Arrival.ts"
 import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
@@ -6,7 +7,7 @@ import type { PlayerRow } from "../../players/PlayerProfile.ts"
 /** `now`: epoch milliseconds. */
 export const arrivalRow = (id: number, arrival: Arrival, now: number): PlayerRow => {
   const { exclusion, marketing, restrictions, texts } = arrival
-  const gender = (["male", "female", "other"] as const).find((word) => word === texts.gender) ?? null
+  const gender = genders.find((word) => word === texts.gender) ?? null
   return {
     ...texts,
     gender,
