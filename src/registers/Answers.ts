@@ -21,9 +21,12 @@ export const anotherRequest = faultOf("the response belongs to another request")
 /** Id of an answer, as it is kept. */
 export const answerId = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,128}$/))
 
-/** The header as an id of an answer; null where it is missing or none. */
-export const idInHeader = (name: string, { header }: RegisterResponse): string | null =>
-  Option.getOrNull(Schema.decodeUnknownOption(answerId)(header(name)))
+const isAnswerId = Schema.is(answerId)
+
+/** The text as an id of an answer; null where it is missing or none. */
+export const idOrNull = (text: string | null | undefined): string | null => isAnswerId(text) ? text : null
+
+export const idInHeader = (name: string, { header }: RegisterResponse): string | null => idOrNull(header(name))
 
 /** Times that a member of this name stands in a JSON text: `JSON.parse` would take the last of several. */
 export const occurrences = (name: string, body: string): number => body.split(`"${name}"`).length - 1

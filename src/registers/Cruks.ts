@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { isDutchNumber } from "../domain/register/PersonalNumbers.ts"
-import { anotherRequest, answered, answerId, faultOf, missing, notTheForm, statusFault } from "./Answers.ts"
+import { anotherRequest, answered, faultOf, idOrNull, missing, notTheForm, statusFault } from "./Answers.ts"
 import {
   type Answer,
   anyRegister,
@@ -62,8 +62,6 @@ const write = (senderId: string, { at, person, requestId }: Question): string =>
     })
   )
 
-const isCode = Schema.is(answerId)
-
 const transaction: readonly [XmlName, ...Array<XmlName>] = [
   [null, "CRUKSCheckInterface"],
   [null, "CRUKSCheckTransactionResponse"]
@@ -86,8 +84,7 @@ const read = ({ person, requestId }: Question, response: RegisterResponse): Answ
     (asked !== "" && person.registerCode !== null && asked !== person.registerCode)
   ) return anotherRequest
   if (isRegistered !== "true" && isRegistered !== "false") return faultOf("IsRegistered is neither true nor false")
-  const code = inResult("ResponseCRUKSCode")
-  return answered(isRegistered === "true" ? "excluded" : "clear", null, isCode(code) ? code : null)
+  return answered(isRegistered === "true" ? "excluded" : "clear", null, idOrNull(inResult("ResponseCRUKSCode")))
 }
 
 /** `20261128170502314` of a time. */

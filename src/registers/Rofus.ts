@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { danishNumber } from "../domain/register/PersonalNumbers.ts"
-import { answered, answerId, faultOf, missing, notTheForm, statusFault } from "./Answers.ts"
+import { answered, faultOf, idOrNull, missing, notTheForm, statusFault } from "./Answers.ts"
 import {
   type Answer,
   anyRegister,
@@ -69,8 +69,6 @@ const verdicts = {
 
 const isVerdict = (text: string): text is keyof typeof verdicts => Object.hasOwn(verdicts, text)
 
-const isId = Schema.is(answerId)
-
 const body: readonly [XmlName, ...Array<XmlName>] = [[soap, "Envelope"], [soap, "Body"]]
 const status: readonly [XmlName, ...Array<XmlName>] = [
   ...body,
@@ -91,8 +89,7 @@ const read = (response: RegisterResponse): Answer => {
   }
   if (!isVerdict(text)) return faultOf("an unknown GamblerExclusionStatus")
   const [transaction] = elementsNamed(root, "TransaktionsID")
-  const id = textOf(transaction)
-  return answered(verdicts[text], isId(id) ? id : null)
+  return answered(verdicts[text], idOrNull(textOf(transaction)))
 }
 
 const rofus: Register<typeof RofusSettings.Type> = {
