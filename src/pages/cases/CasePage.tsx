@@ -15,6 +15,9 @@ import { asHeading, moneyText, PageLink, words } from "../parts/Values.tsx"
 import { PlayerChecks } from "../registers/Checks.tsx"
 import { actionsOf, type CaseDetails } from "./caseActions.tsx"
 
+/** Newest alerts of the player that the page reads. */
+const maxAlerts = 100
+
 const idOf = ({ id }: { readonly id: number }) => id
 
 const alertColumns = columnsOf(
@@ -87,6 +90,20 @@ function PlayerBox({ id, name }: { readonly id: number; readonly name: string })
   )
 }
 
+/** Links to alerts of the case that are older than those that the page reads. */
+function OlderAlerts({ ids }: { readonly ids: ReadonlyArray<number> }) {
+  return (
+    <>
+      Older than the player's newest {maxAlerts}: {ids.map((id, index) => (
+        <span key={id}>
+          {index > 0 && ", "}
+          <PageLink to={`/alerts?id=${id}`}>{id}</PageLink>
+        </span>
+      ))}
+    </>
+  )
+}
+
 function Notes({ notes }: Pick<CaseDetails, "notes">) {
   return (
     <Section heading="Notes">
@@ -101,7 +118,10 @@ function Found({ shown }: { readonly shown: CaseDetails }) {
   const may = usePermission()
   const { actorOf, nameOf, own } = useColleagues()
   const { alerts, id, player_id: player } = shown
-  const ofPlayer = useAnswer("alert.list", { query: { player, limit: 100 } }, { enabled: may("alert.list") })
+  const ofPlayer = useAnswer("alert.list", { query: { player, limit: maxAlerts } }, { enabled: may("alert.list") })
+  const newest = ofPlayer.data?.data
+  const older = newest === undefined ? [] : alerts.filter((alert) => !newest.some(({ id: found }) => found === alert))
+  const hasMore = typeof ofPlayer.data?.meta.next_cursor === "string"
   const deposits = useAnswer("payment.list", { query: { player, type: "deposit", per_page: 50 } }, {
     enabled: may("payment.list")
   })
@@ -134,16 +154,20 @@ function Found({ shown }: { readonly shown: CaseDetails }) {
         heading="Alerts of this case"
         columns={alertColumns}
         query={ofPlayer}
-        rows={ofPlayer.data?.data.filter((alert) => alerts.includes(alert.id))}
+        rows={newest?.filter((alert) => alerts.includes(alert.id))}
         rowKey={idOf}
-        empty="None. Make alerts part of the case with case add."
+        {...(older.length === 0 ? {} : { note: <OlderAlerts ids={older} /> })}
+        empty={older.length === 0
+          ? "None. Make alerts part of the case with case add."
+          : `None of the newest ${maxAlerts}.`}
       />
       <TableSection
         heading="Other alerts of the player"
         columns={alertColumns}
         query={ofPlayer}
-        rows={ofPlayer.data?.data.filter((alert) => !alerts.includes(alert.id))}
+        rows={newest?.filter((alert) => !alerts.includes(alert.id))}
         rowKey={idOf}
+        {...(hasMore ? { note: `Of the player's newest ${maxAlerts}.` } : {})}
         empty="None."
       />
       {may("payment.list") && (

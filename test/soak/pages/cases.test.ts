@@ -1,8 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { layerBothServers } from "../../kit/Backoffice.ts"
 import { assertNone, Browser, signedInFully } from "../../kit/Browser.ts"
-import { dataOf, openCasino, staff } from "../../kit/Casino.ts"
+import { dataOf, made, openCasino, staff } from "../../kit/Casino.ts"
 import { choose, notified } from "../../kit/PageSteps.ts"
 
 // Goal: a compliance officer opens a case, works on it, asks for the source of funds, notes a report, decides and closes it; and connects a screening.
@@ -83,6 +84,34 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the case
       })
       const [found] = yield* staff("GET", `/cases?player=${player}`)
       assert.deepInclude(found, { status: "closed", decision: "no_action" })
+      assertNone(browser.problems())
+    }).pipe(Effect.scoped))
+
+  it.effect("12.2: a case links its alerts that are older than the player's newest 100", () =>
+    Effect.gen(function*() {
+      const browser = yield* Browser
+      const sql = yield* SqlClient.SqlClient
+      const casino = yield* openCasino()
+      const { id: player } = yield* casino.register()
+      const first = player * 1000
+      const raise = (from: number, to: number) =>
+        sql`INSERT INTO compliance_alerts (id, operator_id, player_id, rule, occurrence, severity, status, details, hold,
+            created_at, updated_at)
+          SELECT ${first}::float8::bigint + n, ${casino.id}, ${player}, 'large_deposit', 'test:' || n, 'low', 'open', '{}', 'none',
+            now() + n * interval '1 ms', now()
+          FROM generate_series(${from}::integer, ${to}::integer) n`
+      yield* raise(0, 0)
+      const { id } = yield* made("/cases", { type: "aml", player, alerts: [first] })
+      yield* raise(1, 100)
+      const { cookie } = yield* signedInFully({ role: "compliance" })
+      const page = yield* browser.open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto(`/cases/${id}`)
+        await page.getByText("Of the player's newest 100.").waitFor()
+        await page.getByText("None of the newest 100.").waitFor()
+        await page.getByRole("link", { name: String(first), exact: true }).click()
+        await page.getByRole("heading", { name: `Alert ${first}: large deposit` }).waitFor()
+      })
       assertNone(browser.problems())
     }).pipe(Effect.scoped))
 
