@@ -5,11 +5,13 @@ import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
 import { ActionButton } from "../parts/ActionButton.tsx"
+import { buttonColumn } from "../parts/columns.tsx"
 import { DataTable } from "../parts/DataTable.tsx"
 import { Facts } from "../parts/Facts.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
 import { Section } from "../parts/Section.tsx"
+import { columnsOfList } from "../parts/shown.tsx"
 import { Instant, PageLink, words } from "../parts/Values.tsx"
 import { OpenCase, PlayerCases } from "../cases/CasesPage.tsx"
 import { PlayerRequests } from "../privacy/Requests.tsx"
@@ -37,17 +39,15 @@ function Waive({ obligation: { id, kind } }: { readonly obligation: Obligation }
   )
 }
 
-const columns = [
-  { id: "kind", header: "Obligation", cell: ({ kind }: Obligation) => words(kind) },
-  { id: "gates", header: "Stops", cell: ({ gates }: Obligation) => stopped(gates) },
-  {
-    id: "created",
-    header: "Since",
-    cell: ({ created_at: at }: Obligation) => <Instant at={at} seconds={false} isBrief />
-  },
-  { id: "due", header: "Due", cell: ({ due_at: at }: Obligation) => <Instant at={at} seconds={false} isBrief /> },
-  { id: "waive", header: "", cell: (obligation: Obligation) => <Waive obligation={obligation} /> }
-] as const
+const columns = columnsOfList(
+  "player.compliance",
+  "obligations",
+  ["kind", { label: "Obligation" }],
+  ["gates", { label: "Stops", cell: ({ gates }) => stopped(gates) }],
+  ["created_at", { label: "Since" }],
+  ["due_at", { label: "Due" }],
+  buttonColumn((obligation) => <Waive obligation={obligation} />)
+)
 
 function Rules({ jurisdiction }: Pick<Compliance, "jurisdiction">) {
   const { code, looser_from: looser, moved_from: from, name, version } = jurisdiction

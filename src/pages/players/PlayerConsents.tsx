@@ -1,31 +1,30 @@
 /** Marketing consents of a player, and their change at the player's request. */
 import { Group, Stack } from "@mantine/core"
-import type { Data } from "../app/api.ts"
 import { useAnswer } from "../app/queries.ts"
 import { ActionButton } from "../parts/ActionButton.tsx"
 import { DataTable } from "../parts/DataTable.tsx"
 import { formOf } from "../parts/Fields.tsx"
 import { Waiting } from "../parts/Refusal.tsx"
+import { columnsOfList } from "../parts/shown.tsx"
 import { Instant, words } from "../parts/Values.tsx"
 import type { Player } from "./player.ts"
 
-type Consent = Data<"player.consents">["consents"][number]
-
-const columns = [
-  { id: "consent", header: "Consent", cell: ({ channel, product }: Consent) => `${words(channel)}, ${words(product)}` },
-  { id: "granted", header: "Granted", cell: ({ granted }: Consent) => granted ? "yes" : "no" },
-  {
-    id: "since",
-    header: "Said",
-    cell: ({ at, source, text_version: version }: Consent) =>
+const columns = columnsOfList(
+  "player.consents",
+  "consents",
+  ["channel", { label: "Consent", cell: ({ channel, product }) => `${words(channel)}, ${words(product)}` }],
+  "granted",
+  ["at", {
+    label: "Said",
+    cell: ({ at, source, text_version: version }) =>
       at === null || source === null ? "never asked" : (
         <>
           <Instant at={at} seconds={false} isBrief />, {words(source)}
           {version !== null && `, text ${version}`}
         </>
       )
-  }
-] as const
+  }]
+)
 
 const choice = (values: ReadonlyArray<string>) =>
   ({ kind: "choice", options: [...new Set(values)], description: "" }) as const
