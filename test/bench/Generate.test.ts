@@ -4,7 +4,9 @@ import { SqlClient } from "effect/sql"
 import { cycleLength } from "../../bench/data/Cycle.ts"
 import { generate } from "../../bench/data/Generate.ts"
 import { heavyPlayer, playerId } from "../../bench/data/GeneratorSql.ts"
+import { linkStatements } from "../../bench/data/LinkSql.ts"
 import { readCases, reportCases, staffCases } from "../../bench/scenarios/ReadCases.ts"
+import { ChainKey } from "../../src/chain/Chain.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { makeRowCounts } from "../../src/store/RowCounts.ts"
 import { addOperator, layerTestService } from "../kit/TestService.ts"
@@ -14,7 +16,7 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout: 120_000 })(
   "the generated casino",
   (it) => {
-    // Goal: generated data could have been written by the service. Method: generate little of it; `ledger verify`
+    // Goal: generated data could have been written by the service. Method: generate and link little of it; `ledger verify`
     // finds no violation, the tables' structure is complete, and every kind of entry exists.
     it.effect("has a ledger without violations", () =>
       Effect.gen(function*() {
@@ -48,6 +50,17 @@ layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerTestService())), { timeout:
           }
         )
         assert.strictEqual(filtered.total, heavyPlayer(shape).entries / cycleLength)
+        const [chain] = yield* sql<
+          { readonly id: number; readonly pages: number }
+        >`SELECT nextval('chain_ids')::float8 AS id,
+          (pg_relation_size('ledger_entries') / 8192)::float8 AS pages`
+        const key = (yield* ChainKey).key.export()
+        const statements = linkStatements({ chainId: chain?.id ?? 0, key, pages: chain?.pages ?? 0 })
+        yield* sql.withTransaction(Effect.forEach(
+          ["SET LOCAL session_replication_role = replica", ...statements.filter((text) => !text.startsWith("VACUUM"))],
+          (text) => sql.unsafe(text),
+          { discard: true }
+        ))
         const { entries, players, violations } = yield* (yield* LedgerAudit).verify(undefined)
         assert.deepStrictEqual(violations, [])
         assert.deepStrictEqual({ entries, players }, { entries: made.entries, players: made.players })
