@@ -29,6 +29,7 @@ import {
 } from "../kit/Casino.ts"
 import { browserCall } from "../kit/HttpCalls.ts"
 import { makeSink } from "../kit/WebhookSink.ts"
+import { chanceOf } from "../kit/Chance.ts"
 import { noon } from "../kit/Noon.ts"
 import { runs } from "../kit/Runs.ts"
 
@@ -38,15 +39,6 @@ import { runs } from "../kit/Runs.ts"
 const sandbox = (settings: { readonly [field: string]: unknown } = {}) => openCasino({ is_sandbox: true, ...settings })
 
 const advance = (casino: Casino, by: { readonly [field: string]: unknown }) => casino.post("/sandbox/clock/advance", by)
-
-/** A source of numbers that a seed determines. */
-const drawing = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return (state >> 8) % below
-  }
-}
 
 /** All jobs that look for what is due, as often as in production. */
 const runJobs = Effect.gen(function*() {
@@ -116,7 +108,7 @@ const scene = Effect.fnUntraced(function*<E, R>(
 ) {
   yield* goTo(noon)
   const start = Date.parse(noon)
-  const draw = drawing(seed)
+  const draw = chanceOf(seed).below
   const settings = { is_sandbox: true, cooling_off_hours: 24 }
   const casino = seed % 2 === 0 ? yield* casinoUnder(rules, settings) : yield* openCasino(settings)
   const bonus = yield* casino.newBonus({ valid_days: 1, wagering_multiplier: 50 })
@@ -272,6 +264,20 @@ layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock"
         start + hourMs
       )} LIMIT 1`
       assert.isUndefined(late)
+    }))
+
+  it.effect("a round is stale once it has been open for a day of sandbox time, and no other operator's is", () =>
+    Effect.gen(function*() {
+      yield* goTo(noon)
+      const [casino, other] = [yield* sandbox(), yield* sandbox()]
+      const sql = yield* SqlClient.SqlClient
+      const stale = ({ id }: Casino) =>
+        Effect.map(sql`SELECT FROM stale_rounds WHERE operator_id = ${id}`, ({ length }) => length)
+      for (const { sit } of [casino, other]) dataOf(yield* (yield* sit()).bet(10))
+      yield* byClock(casino, dayMs)
+      assert.strictEqual(yield* stale(casino), 0)
+      yield* byClock(casino, 1000)
+      assert.deepStrictEqual([yield* stale(casino), yield* stale(other)], [1, 0])
     }))
 
   it.effect("webhook deliveries are retried after 1, 2, 4 … minutes of sandbox time, eight times, signed with real time", () =>

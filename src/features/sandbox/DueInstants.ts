@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { exclusionRetentionMs } from "../../domain/limit/DueChanges.ts"
 import { toDate } from "../../platform/Time.ts"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
-import { staleAfterMs } from "../settlement/StaleRounds.ts"
 
 const dueRows = rowsOf(Schema.Struct({ at: Schema.NullOr(Schema.Date), hasRules: Schema.Boolean }))
 
@@ -42,9 +41,6 @@ export const makeNextDue = Effect.map(
         UNION ALL SELECT open_until FROM player_bonuses
           WHERE operator_id = ${operatorId} AND state <> 'finished' AND ${within("open_until")}
         UNION ALL SELECT session_due_at FROM accounts WHERE operator_id = ${operatorId} AND ${within("session_due_at")}
-        UNION ALL SELECT r.opened_at + make_interval(secs => ${staleAfterMs / 1000}) FROM accounts a
-          JOIN rounds r ON r.player_id = a.player_id AND NOT r.closed
-          WHERE a.operator_id = ${operatorId} AND ${within("r.opened_at", staleAfterMs)}
         UNION ALL SELECT due_at FROM screenings WHERE operator_id = ${operatorId} AND ${within("due_at")}
         ) due`
       ))

@@ -19,7 +19,7 @@ import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 const hourMs = 3_600_000
 
 /** A round that is open for this long is noted and warned about. */
-export const staleAfterMs = 24 * hourMs
+const staleAfterMs = 24 * hourMs
 
 /** One that is open for this long is up for reconciliation with its provider. */
 export const reconcileAfterMs = 48 * hourMs
