@@ -7,7 +7,6 @@ import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { Outbox } from "../../store/Outbox.ts"
 import { orTryAgain } from "../../store/Rows.ts"
-import { CaseOrders } from "../cases/CaseOrders.ts"
 import { Holds } from "./Holds.ts"
 import { makeAutomaticCases } from "./internal/AutomaticCases.ts"
 import { type ComplianceEffect, makeEffectQueue } from "./internal/EffectQueue.ts"
@@ -41,7 +40,6 @@ export class Compliance extends Context.Service<Compliance, {
       const judge = yield* makeJudge
       const holds = yield* Holds
       const { openCritical } = yield* makeAutomaticCases
-      const orders = yield* CaseOrders
 
       /** One transaction; gives how many effects there were. */
       const evaluateBatch = (now: number, limit: number, note: (effect: ComplianceEffect | undefined) => void) =>
@@ -104,9 +102,9 @@ export class Compliance extends Context.Service<Compliance, {
         const done = yield* evaluateBatch(now, batchSize, () => {}).pipe(
           Effect.catchCause((cause) => Cause.hasDies(cause) ? evaluateOneByOne(now) : Effect.failCause(cause))
         )
-        const judgedAll = both({ done, hasMore: done === batchSize }, yield* holds.placeRequested)
+        const placed = yield* holds.placeRequested
         yield* openCritical
-        return both(judgedAll, yield* orders.run)
+        return both({ done, hasMore: done === batchSize }, placed)
       }).pipe(Effect.withSpan("Compliance.evaluate"))
 
       const run = Effect.zipWith(evaluate, holds.releaseClosed, both)
