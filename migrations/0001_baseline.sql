@@ -430,8 +430,6 @@ CREATE TABLE players (
   registration_affiliate_id text,
   registration_btag text,
   terms_version text,
-  -- of the version at the registration; of later ones in acknowledgements
-  terms_accepted_at timestamptz NOT NULL,
   last_login_at timestamptz,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,

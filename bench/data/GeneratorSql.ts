@@ -135,7 +135,7 @@ export const playerStatements = (from: number, to: number): ReadonlyArray<string
   )
   return [
     `INSERT INTO players (id, operator_id, external_id, username, email, first_name, last_name, birth_date, country, city, phone,
-        language, currency, category, is_test, terms_accepted_at, created_at, updated_at, status, kyc_status)
+        language, currency, category, is_test, created_at, updated_at, status, kyc_status)
       SELECT id, operator_id, 'x' || i,
         CASE WHEN ${pick(16, 10)} = 0 THEN ${element(usernamePrefixes, pick(17, usernamePrefixes.length))} || '_' || i
           ELSE lower(first_name) || i END,
@@ -147,7 +147,7 @@ export const playerStatements = (from: number, to: number): ReadonlyArray<string
         ${element(["MT", "DE", "SE", "FI", "NO", "PL", "CZ", "IT", "ES", "PT"], pick(21, 10))}, 'Town ' || ${
       pick(22, 500)
     },
-        '+35699' || lpad(i::text, 8, '0'), 'en', 'EUR', 'regular', is_test, ${at("began")}, ${at("began")},
+        '+35699' || lpad(i::text, 8, '0'), 'en', 'EUR', 'regular', is_test, ${at("began")},
         ${at("began")}, CASE WHEN ${pick(24, 100)} < 97 THEN 'active' WHEN ${
       pick(25, 3)
     } < 2 THEN 'locked' ELSE 'closed' END,

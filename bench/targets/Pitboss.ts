@@ -85,10 +85,9 @@ const idleStatements = (operatorId: number, count: number, currency: string): st
     SELECT first + n AS id, row_number() OVER () AS n FROM blocks, generate_series(0, ${
   idsPerBlock - 1
 }) AS n LIMIT ${count};
-  INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency, terms_accepted_at,
-      created_at, updated_at)
+  INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency, created_at, updated_at)
     SELECT id, ${operatorId}, 'idle-' || n, 'idle-' || n || '@players.example', 'Idle', 'Player ' || n,
-      date '1950-01-01' + (n % 18000)::integer, 'MT', '${currency}', now(), now(), now() FROM idle;
+      date '1950-01-01' + (n % 18000)::integer, 'MT', '${currency}', now(), now() FROM idle;
   INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
     SELECT id, ${operatorId}, now(), now() FROM idle;
   DELETE FROM compliance_effects USING idle WHERE player_id = idle.id;`

@@ -102,7 +102,7 @@ const rights: Readonly<Record<string, Rights>> = {
   player_notes: appendOnly,
   players: {
     fixed: columns(
-      "id operator_id username currency is_test registration_source registration_ip registration_promo_code registration_affiliate_id registration_btag terms_accepted_at created_at"
+      "id operator_id username currency is_test registration_source registration_ip registration_promo_code registration_affiliate_id registration_btag created_at"
     )
   },
   profile_factors: appendOnly,

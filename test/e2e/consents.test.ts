@@ -340,8 +340,8 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("marketing a
       const ids = (yield* sql<
         { readonly id: number }
       >`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country,
-          currency, jurisdiction, marketing_email, terms_accepted_at, created_at, updated_at)
-        SELECT id + n, operator_id, username || n, n || email, first_name, last_name, birth_date, country, currency, jurisdiction, true, now(), now(), now()
+          currency, jurisdiction, marketing_email, created_at, updated_at)
+        SELECT id + n, operator_id, username || n, n || email, first_name, last_name, birth_date, country, currency, jurisdiction, true, now(), now()
         FROM players, generate_series(1, 2500) n WHERE id = ${id} AND operator_id = ${operatorId} RETURNING id::float8 AS id`)
         .map((row) => row.id)
       const personal = yield* PersonalData

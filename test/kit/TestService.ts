@@ -55,9 +55,9 @@ export const addPlayer = Effect.fnUntraced(function*(operator: Operator, usernam
   const ids = yield* Ids
   const id = yield* ids.reserve(1)
   yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-      terms_accepted_at, created_at, updated_at)
+      created_at, updated_at)
     VALUES (${id}, ${operator.id}, ${username}, ${`${username}@example.com`}, 'Ada', 'Player', '1990-01-01', 'MT',
-      ${operator.currency}, now(), now(), now())`
+      ${operator.currency}, now(), now())`
   yield* sql`INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
     VALUES (${id}, ${operator.id}, now(), now())`
   return id

@@ -87,9 +87,9 @@ const seed = Layer.effectDiscard(Effect.gen(function*() {
     VALUES (31, 1, 'HELLO', 21, 1, ${at})`
   for (const { id, kycStatus, operatorId } of beginning) {
     yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-        kyc_status, terms_accepted_at, created_at, updated_at)
+        kyc_status, created_at, updated_at)
       VALUES (${id}, ${operatorId}, ${`u${id}`}, ${`u${id}@example.com`}, 'Ada', 'Player', '1990-01-01', 'MT', 'EUR',
-        ${kycStatus}, ${at}, ${at}, ${at})`
+        ${kycStatus}, ${at}, ${at})`
     yield* sql`INSERT INTO accounts (player_id, operator_id, real_updated_at, bonus_updated_at)
       VALUES (${id}, ${operatorId}, ${at}, ${at})`
   }

@@ -22,8 +22,8 @@ layer(TestDatabase.layer, { excludeTestServices: true })("RowCounts", (it) => {
         SELECT id, 'o' || id, 'O', 'EUR', now(), now() FROM generate_series(1, 2) id`
       const register = (from: number, to: number) =>
         sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-            terms_accepted_at, created_at, updated_at, status)
-          SELECT id, 1 + id % 2, 'u' || id, id || '@mail.example', 'A', 'B', DATE '1990-01-01', 'MT', 'EUR', now(),
+            created_at, updated_at, status)
+          SELECT id, 1 + id % 2, 'u' || id, id || '@mail.example', 'A', 'B', DATE '1990-01-01', 'MT', 'EUR',
             to_timestamp(${
           start / 1000
         }::float8 + id * 3541), now(), CASE WHEN id % 7 = 0 THEN 'locked' ELSE 'active' END

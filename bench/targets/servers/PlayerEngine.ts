@@ -38,9 +38,9 @@ export const insertPlayers = Effect.fnUntraced(function*(players: number) {
   for (let first = 0; first < players; first += playersPerInsert) {
     const last = Math.min(first + playersPerInsert, players) - 1
     yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-        terms_accepted_at, created_at, updated_at)
+        created_at, updated_at)
       SELECT ${firstPlayer}::int8 + n, ${operatorId}, 'bench-' || n, 'bench-' || n || '@players.example', 'Bench',
-        'Player', '1990-01-01', 'MT', 'EUR', now(), now(), now()
+        'Player', '1990-01-01', 'MT', 'EUR', now(), now()
       FROM generate_series(${first}::int4, ${last}::int4) AS n`
     yield* sql`INSERT INTO accounts (player_id, operator_id, version, entry_seq, wallet_seq, real_balance, provider_ids,
         real_updated_at, bonus_updated_at)

@@ -82,7 +82,6 @@ export const newPlayersWith = (settings: ReadonlyArray<Parameters<typeof insertI
     text("consents", ({ birth }) => birth.consents === null ? null : JSON.stringify(birth.consents), "jsonb"),
     text("birth_date", ({ birth }) => birth.birthDate, "date"),
     text("password_hash", ({ birth }) => birth.passwordHash),
-    time("terms_accepted_at", ({ birth }) => birth.createdAt),
     time("created_at", ({ birth }) => birth.createdAt),
     time("last_login_at", ({ birth }) => birth.lastLoginAt),
     bytes("numbers_sealed", ({ numbersSealed }) => numbersSealed),

@@ -236,8 +236,8 @@ layer(base)("stake sums", (it) => {
       const crowd = 1500
       yield* sql.unsafe(
         `INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-          terms_accepted_at, created_at, updated_at)
-        SELECT ${ids} + i, ${operator.id}, 'c' || i, 'c' || i || '@example.com', 'Ada', 'Of ' || i, '1990-01-01', 'MT', 'EUR', now(),
+          created_at, updated_at)
+        SELECT ${ids} + i, ${operator.id}, 'c' || i, 'c' || i || '@example.com', 'Ada', 'Of ' || i, '1990-01-01', 'MT', 'EUR',
           now(), now() FROM generate_series(1, ${crowd}) i`
       )
       yield* sql.unsafe(

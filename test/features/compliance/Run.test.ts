@@ -62,8 +62,8 @@ const layerPlayers = Layer.effectDiscard(Effect.gen(function*() {
   yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at) VALUES (1, 'o', 'o', 'EUR', ${at}, ${at})`
   for (const id of [1, 2, 3]) {
     yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-        terms_accepted_at, created_at, updated_at)
-      VALUES (${id}, 1, ${`u${id}`}, ${`u${id}@example.com`}, ${`Ada${id}`}, 'Player', '1990-01-01', 'MT', 'EUR', ${at}, ${at}, ${at})`
+        created_at, updated_at)
+      VALUES (${id}, 1, ${`u${id}`}, ${`u${id}@example.com`}, ${`Ada${id}`}, 'Player', '1990-01-01', 'MT', 'EUR', ${at}, ${at})`
   }
   yield* sql`DELETE FROM compliance_effects`
 }))

@@ -17,9 +17,9 @@ const generate = Effect.gen(function*() {
   yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
     VALUES (1, 'one', 'One', 'EUR', now(), now()), (2, 'two', 'Two', 'EUR', now(), now())`
   yield* sql`INSERT INTO players (id, operator_id, external_id, username, email, first_name, last_name, birth_date, country, currency,
-      terms_accepted_at, created_at, updated_at)
+      created_at, updated_at)
     SELECT 100000 + n, 1 + n % 2, 'crm-' || n, 'u_' || md5(n::text), md5(n::text) || '@mail.example', 'A', 'B', '1990-01-01', 'MT', 'EUR',
-      now(), now(), now() FROM generate_series(0, 5000) n`
+      now(), now() FROM generate_series(0, 5000) n`
   yield* sql`INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, game_round_id, created_at)
     SELECT 100000 + n % 5000, 1 + n / 5000, 1000000 + n, 1 + n % 2, 'real', CASE WHEN n = 7 THEN 'chargeback' ELSE 'casino_bet' END, -10, 0,
       'r-' || md5(n::text), TIMESTAMPTZ '2020-01-01' + n * INTERVAL '10 seconds'

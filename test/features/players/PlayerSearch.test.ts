@@ -26,10 +26,10 @@ const generate = Effect.gen(function*() {
     SELECT id, 'operator-' || id, 'Operator', 'EUR', now(), now() FROM generate_series(1, 2) AS id`
   yield* sql`
     INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-      terms_accepted_at, created_at, updated_at, personal_id_digest, document_number_digest, exclusion_type, exclusion_since)
+      created_at, updated_at, personal_id_digest, document_number_digest, exclusion_type, exclusion_since)
     SELECT id, 1 + id % 2, 'u_' || substr(hash, 1, 8) || id, substr(hash, 9, 9) || '.' || id || '@mail' || id % 7 || '.example',
       'First', (ARRAY['Müller', 'O''Neill', 'Šimůnek', 'Ο Νίκος', '山田', 'de la Cruz', 'İnce', 'X Æ'])[1 + id % 8] || substr(hash, 20, 4),
-      DATE '1950-01-01' + (id * 7 % 18000)::int, 'MT', 'EUR', now(), now(), now(),
+      DATE '1950-01-01' + (id * 7 % 18000)::int, 'MT', 'EUR', now(), now(),
       sha256(convert_to('P' || id, 'UTF8')), sha256(convert_to('D' || id, 'UTF8')),
       CASE WHEN id % 10 = 0 THEN 'self_exclusion' END, CASE WHEN id % 10 = 0 THEN now() END
     FROM (SELECT id, md5(id::text) AS hash FROM generate_series(100000, ${99_999 + playersCount}) AS id) AS generated`

@@ -24,9 +24,9 @@ const scene = Effect.gen(function*() {
   yield* sql`INSERT INTO operators (id, slug, name, currency, created_at, updated_at)
     SELECT id, 'o' || id, 'O', 'EUR', now(), now() FROM generate_series(1, 2) id`
   yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency, is_test,
-      terms_accepted_at, created_at, updated_at)
+      created_at, updated_at)
     SELECT id, 1 + id % 2, 'u' || id, id || '@mail.example', 'A', 'B', DATE '1990-01-01', 'MT',
-      CASE WHEN id % 3 = 0 THEN 'USD' ELSE 'EUR' END, id = 5, now(), now(), now()
+      CASE WHEN id % 3 = 0 THEN 'USD' ELSE 'EUR' END, id = 5, now(), now()
     FROM generate_series(1, ${players}::int) id`
   yield* sql`INSERT INTO accounts (player_id, operator_id, bonus_balance, real_updated_at, bonus_updated_at)
     SELECT id, operator_id, 100 + id, now(), now() FROM players`

@@ -20,9 +20,9 @@ const scene = Effect.gen(function*() {
   const { id: other } = yield* addOperator("past-other")
   const base = 1_000_000
   yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency, is_test,
-      terms_accepted_at, created_at, updated_at)
+      created_at, updated_at)
     SELECT ${base} + i, CASE WHEN i % 3 = 0 THEN ${other} ELSE ${one} END, 'f' || i, 'f' || i || '@mail.example', 'A', 'B', DATE '1990-01-01',
-      'MT', CASE WHEN i % 4 = 0 THEN 'USD' ELSE 'EUR' END, i % 50 = 0, now(), at, at
+      'MT', CASE WHEN i % 4 = 0 THEN 'USD' ELSE 'EUR' END, i % 50 = 0, at, at
     FROM generate_series(1, ${players}::int) i, LATERAL (SELECT ${new Date(
     first
   )}::timestamptz + i % 10 * interval '1 day' AS at) t`

@@ -18,8 +18,8 @@ layer(TestDatabase.layer)("the GGR report query", (it) => {
       yield* sql`INSERT INTO daily_players SELECT n, date '2026-01-01' + d, date '2026-01-01' + d - b, 'casino', false, 0, 1
         FROM generate_series(1, 30) n, generate_series(0, 364) d, generate_series(1, 5) b`
       yield* sql`INSERT INTO players (id, operator_id, username, email, first_name, last_name, birth_date, country, currency,
-          terms_accepted_at, created_at, updated_at)
-        SELECT 100 + n, n % 30 + 1, 'u' || n, n || '@example.com', 'Ada', 'Player', '1990-01-01', 'MT', 'EUR', now(),
+          created_at, updated_at)
+        SELECT 100 + n, n % 30 + 1, 'u' || n, n || '@example.com', 'Ada', 'Player', '1990-01-01', 'MT', 'EUR',
           timestamptz '2026-01-01 00:00Z' + n * interval '1 hour', now() FROM generate_series(1, 8000) n`
       yield* sql`ANALYZE daily_sums, daily_players, players`
       const plan = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(

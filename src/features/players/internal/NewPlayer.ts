@@ -38,7 +38,6 @@ export const makeInsertPlayer = Effect.gen(function*() {
       password_hash: passwordHash,
       registration_promo_due: promoCode !== null,
       terms_version: termsVersion,
-      terms_accepted_at: createdAt,
       limits: JSON.stringify(limits),
       limits_set: limitsSet
     })
