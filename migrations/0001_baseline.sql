@@ -284,14 +284,11 @@ CREATE TABLE providers (
   sync_hours integer NOT NULL DEFAULT 24 CHECK (sync_hours BETWEEN 0 AND 8760)
 );
 
--- Work that is done for a provider at a vendor: when it is due again, and what came of it.
+-- Work that is done for a provider at a vendor: when it is due again.
 CREATE TABLE vendor_tasks (
   provider_id bigint NOT NULL REFERENCES providers,
   kind text NOT NULL CHECK (kind IN ('sync', 'reconcile')),
   next_at timestamptz NOT NULL,
-  failures integer NOT NULL DEFAULT 0,
-  last_error text,
-  last_ended_at timestamptz,
   PRIMARY KEY (provider_id, kind)
 );
 

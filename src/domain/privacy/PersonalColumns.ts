@@ -143,7 +143,7 @@ export const otherColumns: { readonly [table: string]: { readonly [reason in Rea
   profile_factors: { setting: "code currency" },
   profile_versions: { setting: "code document", staff: "approved_by imported_by" },
   promo_codes: { setting: "code" },
-  vendor_tasks: { vendor: "kind last_error" },
+  vendor_tasks: { vendor: "kind" },
   provider_transactions: { vendor: "transaction_id kind status round_id target_transaction_id detail" },
   providers: {
     setting: "slug name key secret_sealed launch_url demo_url ip_allowlist protocol settings settings_sealed"

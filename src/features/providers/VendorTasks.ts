@@ -118,10 +118,7 @@ export class VendorTasks extends Context.Service<VendorTasks, {
             { provider_id: providerId, kind, reason: refusal?.message ?? null, ...refusal?.details }
           )
         }
-        const reason = isSuccess ? null : refusal?.message.slice(0, 500) ?? "the task was interrupted"
-        yield* sql`UPDATE vendor_tasks
-          SET next_at = ${toDate(isSuccess ? nextOf(due, now) : now + hourMs)}, last_ended_at = ${toDate(now)},
-            failures = CASE WHEN ${isSuccess} THEN 0 ELSE failures + 1 END, last_error = ${reason}
+        yield* sql`UPDATE vendor_tasks SET next_at = ${toDate(isSuccess ? nextOf(due, now) : now + hourMs)}
           WHERE provider_id = ${providerId} AND kind = ${kind}`
       })
 
