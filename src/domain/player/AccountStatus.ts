@@ -1,5 +1,5 @@
 /** Account status, KYC status and restrictions, and their effect on session tokens (SPEC sections 3.1, 3.3, 4.2 and 5.4). */
-import { Schema } from "effect"
+import { Equal, Schema } from "effect"
 import { acceptNoting, type DecidedObligations, noteObligations } from "../obligation/Obligations.ts"
 import { type Settings, settingsOf } from "../state/Change.ts"
 import { type Accept, answer, type Context, type Decision, refused } from "../state/Decision.ts"
@@ -216,13 +216,7 @@ export const restrictStep =
   (command: Restrict) => (player: Player, context: Context): Decision<Player, Refusal<"INSUFFICIENT_SCOPE">> => {
     const before = player.restrictions
     const sent = command.restrictions
-    const restrictions: Restrictions = {
-      canLogin: sent.canLogin ?? before.canLogin,
-      canDeposit: sent.canDeposit ?? before.canDeposit,
-      canWithdraw: sent.canWithdraw ?? before.canWithdraw,
-      canBet: sent.canBet ?? before.canBet,
-      excludedFromBonuses: sent.excludedFromBonuses ?? before.excludedFromBonuses
-    }
+    const restrictions: Restrictions = { ...before, ...sent }
     const isLifting = sent.canWithdraw === true && activeHoldIds(player.withdrawalHolds.filter(isOfAlert)).length > 0
     if (isLifting && command.liftRefusal !== undefined) return refused(command.liftRefusal)
     const withdrawalHolds = isLifting
@@ -230,10 +224,7 @@ export const restrictStep =
       : player.withdrawalHolds
     const isLoginTaken = before.canLogin && !restrictions.canLogin
     const ended = isLoginTaken ? { sessionsEndedAt: sessionsEnd(player, context.now) } : {}
-    const isSame = withdrawalHolds === player.withdrawalHolds && restrictions.canLogin === before.canLogin &&
-      restrictions.canDeposit === before.canDeposit &&
-      restrictions.canWithdraw === before.canWithdraw && restrictions.canBet === before.canBet &&
-      restrictions.excludedFromBonuses === before.excludedFromBonuses
+    const isSame = withdrawalHolds === player.withdrawalHolds && Equal.equals(restrictions, before)
     return isSame ?
       answer(player, player) :
       acceptSettings(new Draft(player, context), { restrictions, withdrawalHolds, ...ended }, {

@@ -11,8 +11,10 @@ import { initialLimits, limitsIn } from "../../domain/limit/DefaultLimits.ts"
 import { noRules } from "../../domain/jurisdiction/Rules.ts"
 import { readLimitChanges } from "../../domain/limit/LimitChanges.ts"
 import type { Operator } from "../../domain/state/Operator.ts"
+import { wireRestrictions } from "../../domain/player/AccountStatus.ts"
 import { Identity } from "../../domain/player/Identity.ts"
 import { type Refusal, refuse, refuseFields, temporarilyUnavailable } from "../../domain/Refusal.ts"
+import { noRestrictions } from "../../domain/state/Player.ts"
 import { wire } from "../../domain/WireNames.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
@@ -136,11 +138,7 @@ const toRow = (
   risk_level: "low",
   is_test: registration.is_test ?? false,
   jurisdiction: registration.jurisdiction ?? operator.defaultProfile,
-  can_login: true,
-  can_deposit: true,
-  can_withdraw: true,
-  can_bet: true,
-  excluded_from_bonuses: false,
+  ...wireRestrictions(noRestrictions),
   exclusion_type: null,
   exclusion_since: null,
   exclusion_until: null,
