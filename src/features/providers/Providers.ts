@@ -5,6 +5,7 @@ import { Credentials, providerPurpose } from "../../auth/Credentials.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { applyUpdate } from "../../platform/ApplyUpdate.ts"
 import { Entropy } from "../../platform/Entropy.ts"
+import { reachable } from "../../platform/Loopback.ts"
 import { Secrets } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso } from "../../platform/Time.ts"
@@ -232,7 +233,7 @@ export class Providers extends Context.Service<Providers, {
         return provider === undefined ? yield* Effect.fail(notFound) : provider
       }, orTryAgain)
 
-      const base = publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`
+      const base = publicUrl ?? `http://${reachable(host)}:${port}`
 
       const show = Effect.fn("Providers.show")(function*(reference: string) {
         const provider = yield* found(reference)

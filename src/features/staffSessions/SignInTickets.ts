@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { Entropy } from "../../platform/Entropy.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
+import { reachable } from "../../platform/Loopback.ts"
 import { sha256 } from "../../platform/Secrets.ts"
 import { Settings } from "../../platform/Settings.ts"
 import { iso, toDate } from "../../platform/Time.ts"
@@ -129,14 +130,7 @@ export class SignInTickets extends Context.Service<SignInTickets, {
       })
 
       /** Where staff reach the back office. */
-      const base = backofficeUrl ??
-        `http://${
-          backofficeHost === "0.0.0.0" || backofficeHost === "::"
-            ? "127.0.0.1"
-            : backofficeHost.includes(":")
-            ? `[${backofficeHost}]`
-            : backofficeHost
-        }:${backofficePort}`
+      const base = backofficeUrl ?? `http://${reachable(backofficeHost)}:${backofficePort}`
 
       const issue = Effect.fn("SignInTickets.issue")(function*(
         actor: Actor,
