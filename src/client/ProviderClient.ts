@@ -1,6 +1,6 @@
 /**
- * Typed client of the provider wallet API, for studios, and for operators who test with a provider of their own. Messages are idempotent by their
- * `transaction_id` and retried when unanswered, except bets, which are then rolled back, as `details.retry` says.
+ * Typed client of the provider wallet API, for studios, and for operators who test with a provider of their own. Unanswered messages are sent again,
+ * idempotent by their `transaction_id`; not a bet, which the caller rolls back.
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"

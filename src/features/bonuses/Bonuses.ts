@@ -21,7 +21,7 @@ import { type KeyedReply, storingReply } from "../../domain/state/StoringReply.t
 import type { Spender } from "../../office/SpendingFacts.ts"
 import { type SpendingRefusal, StaffSpending } from "../../office/StaffSpending.ts"
 import { Thresholds } from "../payments/Thresholds.ts"
-import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
+import { makeFactorOf } from "../exchangeRates/CurrentRate.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { type ActorRefusal, PlayerActors, refusingOnce } from "../../store/PlayerActors.ts"
 import { countDone } from "../../platform/Scheduler.ts"

@@ -10,7 +10,7 @@ import type { Actor } from "../../office/Actor.ts"
 import { Holds } from "./Holds.ts"
 import { makeAlertRecords } from "./internal/AlertRecords.ts"
 import type { Alert, AlertEvidence } from "../../contract/compliance/StaffApi.ts"
-import { makeCaseEvidence } from "./internal/CaseEvidence.ts"
+import { makeAlertEvidence } from "./internal/AlertEvidence.ts"
 
 type Alert = typeof Alert.Type
 
@@ -43,7 +43,7 @@ export class AlertCases extends Context.Service<AlertCases, {
       const auditLog = yield* AuditLog
       const holds = yield* Holds
       const alerts = yield* makeAlertRecords
-      const evidenceOf = yield* makeCaseEvidence
+      const evidenceOf = yield* makeAlertEvidence
       const assigneeOf = yield* makeAssignees("alert.update", "alert")
 
       const find = (alertId: number) =>

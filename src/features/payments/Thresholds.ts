@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Factor, thresholdIn } from "../../domain/CurrencyConversion.ts"
 import type { StandingTerms } from "../../domain/standing/Standing.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
-import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
+import { makeFactorOf } from "../exchangeRates/CurrentRate.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 const settings = rowsOf(Schema.Struct({

@@ -26,7 +26,7 @@ import { holds, holdsByIndex, isRare, SearchBounds } from "./internal/PlayerSear
 import { makeProfileBatches, notFound } from "./internal/ProfileBatches.ts"
 import { clashOf, makeFindTaken, taken } from "./internal/Uniqueness.ts"
 import { withoutPersonal } from "../../store/EventData.ts"
-import { makeFactorOf } from "../exchangeRates/ExchangeRates.ts"
+import { makeFactorOf } from "../exchangeRates/CurrentRate.ts"
 import { makeRefuseExcluded } from "./internal/ExcludedIdentities.ts"
 import { mapPart, type Part, type PartQuery } from "../../store/Cursors.ts"
 import { Outbox } from "../../store/Outbox.ts"

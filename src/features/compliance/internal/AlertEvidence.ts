@@ -64,18 +64,18 @@ const alertRows = rowsOf(Schema.Struct({
   createdAt: Schema.Date
 }))
 
-interface Case {
+interface Alert {
   readonly id: number
   readonly operator_id: number
   readonly player_id: number
   readonly rule: AlertRule
 }
 
-export const makeCaseEvidence = Effect.gen(function*() {
+export const makeAlertEvidence = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const book = yield* makeRuleBook
 
-  const related = (alert: Case) =>
+  const related = (alert: Alert) =>
     relatedRows(
       sql`SELECT s.player_id, p.first_name || ' ' || p.last_name AS player_name, s.shares
         FROM (SELECT o.player_id, array_agg(DISTINCT o.kind) AS shares
@@ -90,7 +90,7 @@ export const makeCaseEvidence = Effect.gen(function*() {
         ORDER BY cardinality(s.shares) DESC, s.player_id DESC LIMIT ${maxRelated}`
     )
 
-  const alertsOf = (alert: Case, players: ReadonlyArray<number>) =>
+  const alertsOf = (alert: Alert, players: ReadonlyArray<number>) =>
     alertRows(
       sql`SELECT a.id, a.player_id, p.first_name || ' ' || p.last_name AS player_name, a.rule, a.severity, a.status,
           a.created_at AS "createdAt"
@@ -103,7 +103,7 @@ export const makeCaseEvidence = Effect.gen(function*() {
     )
 
   /** Undefined where there is no such alert. */
-  return Effect.fnUntraced(function*(alert: Case) {
+  return Effect.fnUntraced(function*(alert: Alert) {
     const subject = yield* oneOf(subjects(
       sql`SELECT p.id, p.first_name || ' ' || p.last_name AS name, p.username, p.status, p.kyc_status, p.risk_level,
           p.country, p.currency, b.real_balance AS balance, p.created_at AS "registeredAt",
