@@ -1625,6 +1625,8 @@ CREATE INDEX register_checks_again ON register_checks (asked_at) WHERE ask_again
 -- Checks are read newest first by their time: ids of several nodes are not in its order.
 CREATE INDEX register_checks_player_time ON register_checks (player_id, asked_at DESC, id DESC) WHERE player_id IS NOT NULL;
 CREATE INDEX register_checks_operator_time ON register_checks (operator_id, asked_at DESC, id DESC);
+-- The newest of a register.
+CREATE INDEX register_checks_kind_time ON register_checks (operator_id, kind, asked_at DESC, id DESC);
 CREATE INDEX register_checks_refused ON register_checks (profile, asked_at) WHERE player_id IS NULL AND person_digest IS NOT NULL;
 -- The newest answer for marketing about each player of an audience.
 CREATE INDEX register_checks_marketing ON register_checks (player_id, answered_at DESC)

@@ -32,8 +32,13 @@ const generate = Effect.gen(function*() {
   yield* sql`INSERT INTO payment_requests (id, operator_id, player_id, type, status, amount, currency, created_at, updated_at)
     SELECT n, 1 + n % 2, 100000 + n % 5000, 'deposit', 'paid', 1 + n * 7919 % 10000, 'EUR', TIMESTAMPTZ '2020-01-01' + n * INTERVAL '1 minute',
       now() FROM generate_series(1, 20000) n`
+  // of one register of an operator nothing is newer than the thousands of another
+  yield* sql`INSERT INTO register_checks (id, operator_id, player_id, kind, event, verdict, asked_at, answered_at, request_id, profile,
+      profile_version, ask_again)
+    SELECT n, 1, 100000, CASE WHEN n < 10 THEN 'spelpaus' ELSE 'rofus' END, 'login', 'clear', at, at, n, 'none', 1, false
+    FROM generate_series(1, 5000) n, LATERAL (SELECT TIMESTAMPTZ '2020-01-01' + n * INTERVAL '1 minute' AS at) t`
   yield* sql`SELECT brin_summarize_new_values('ledger_entries_blocks'), brin_summarize_new_values('provider_transactions_of_round')`
-  yield* sql`ANALYZE players, ledger_entries, provider_transactions, payment_requests`
+  yield* sql`ANALYZE players, ledger_entries, provider_transactions, payment_requests, register_checks`
 })
 
 const live = LedgerEntries.layer.pipe(
@@ -57,6 +62,9 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("queries across pla
           sql`EXPLAIN SELECT id FROM payment_requests ORDER BY created_at DESC, id DESC LIMIT 26`,
         payment_requests_currency_amount: sql`EXPLAIN SELECT id FROM payment_requests WHERE currency = 'EUR'
           ORDER BY amount DESC, id DESC LIMIT 26`,
+        register_checks_kind_time:
+          sql`EXPLAIN SELECT verdict FROM register_checks WHERE operator_id = 1 AND kind = 'spelpaus'
+          ORDER BY asked_at DESC, id DESC LIMIT 1`,
         players_username: sql`EXPLAIN SELECT id FROM players WHERE operator_id = 1 AND lower(username) LIKE 'u\\_ab%'
           ORDER BY lower(username) USING ~<~ LIMIT 5`,
         players_email:
