@@ -6,6 +6,9 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 /** The day of an instant in UTC, as `2026-11-20`. `ms`: epoch milliseconds. */
 export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 
+/** Whether nightly jobs run: in the first six hours of a day, UTC. */
+export const isNight = (now: number): boolean => new Date(now).getUTCHours() < 6
+
 /** Like {@link iso}, null for null. */
 export const isoOrNull = (ms: number | null): string | null => ms === null ? null : iso(ms)
 

@@ -1,5 +1,5 @@
 /** Event outbox: writes events that no player commit writes, and notifies senders of new events. */
-import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { Cause, Context, Effect, Latch, Layer, Schema, type Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Event } from "../domain/state/Change.ts"
 import { numbers, texts, times } from "../platform/ArrayParameters.ts"
@@ -70,3 +70,29 @@ export class Outbox extends Context.Service<Outbox, {
     })
   )
 }
+
+/** Delay between a commit and what it wakes, so that the events of several commits are worked on together. */
+const gatherMs = 250
+
+/** Works soon after commits that write events, or without one after `everyMs`, until the scope closes. A failure is given to `postponed`. */
+export const afterCommits = Effect.fnUntraced(function*<E>(
+  work: Effect.Effect<unknown, E>,
+  { everyMs, postponed }: {
+    readonly everyMs?: number
+    readonly postponed: (cause: Cause.Cause<E>) => Effect.Effect<void>
+  }
+) {
+  const outbox = yield* Outbox
+  const wake = yield* Latch.make(false)
+  yield* outbox.listen(() => wake.openUnsafe())
+  yield* Effect.forkScoped(Effect.forever(
+    Effect.gen(function*() {
+      yield* everyMs === undefined ? wake.await : Effect.timeoutOption(wake.await, everyMs)
+      yield* Effect.sleep(gatherMs)
+      wake.closeUnsafe()
+      yield* work
+    }).pipe(
+      Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : postponed(cause))
+    )
+  ))
+})

@@ -2,10 +2,10 @@
  * Evaluates AML rules asynchronously, once per committed effect (a registration, a payment, a profile change and the like), so that bets never wait
  * for it (`docs/decisions/0023-compliance.md`).
  */
-import { Cause, Clock, Context, Effect, Exit, Latch, Layer, Metric } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Layer, Metric } from "effect"
 import { type Refusal, temporarilyUnavailable } from "../../domain/Refusal.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
-import { Outbox } from "../../store/Outbox.ts"
+import { afterCommits } from "../../store/Outbox.ts"
 import { orTryAgain } from "../../store/Rows.ts"
 import { Holds } from "./Holds.ts"
 import { makeAutomaticCases } from "./internal/AutomaticCases.ts"
@@ -14,9 +14,6 @@ import { makeJudge } from "./internal/Judge.ts"
 
 /** Maximum effects judged in one transaction, in a dozen statements. */
 const batchSize = 250
-
-/** Delay between a commit and the judging of its events, so that they are judged in batches. */
-const gatherMs = 250
 
 const judged = Metric.counter("compliance_effects_total", {
   description: "Committed effects that were judged",
@@ -113,29 +110,14 @@ export class Compliance extends Context.Service<Compliance, {
     })
   )
 
-  /** Runs soon after commits that write events, until the scope closes. Effects that are not announced are found by the job. */
-  static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
-    const { evaluate } = yield* Compliance
-    const outbox = yield* Outbox
-    const wake = yield* Latch.make(false)
-    yield* outbox.listen(() => wake.openUnsafe())
-    const untilDone: Effect.Effect<void, Refusal<"TRY_AGAIN">> = Effect.flatMap(
-      evaluate,
-      ({ hasMore }) => hasMore ? untilDone : Effect.void
-    )
-    yield* Effect.forkScoped(Effect.forever(
-      Effect.gen(function*() {
-        yield* wake.await
-        yield* Effect.sleep(gatherMs)
-        wake.closeUnsafe()
-        yield* untilDone
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.logWarning("compliance run postponed", cause)
-        )
-      )
-    ))
-  }))
+  /** Evaluates soon after commits that write events, until the scope closes. Effects that are not announced are found by the job. */
+  static readonly layerWakes = Layer.effectDiscard(
+    Effect.flatMap(Compliance, ({ evaluate }) =>
+      afterCommits(
+        Effect.repeat(evaluate, { while: ({ hasMore }) => hasMore }),
+        {
+          postponed: (cause) => Effect.logWarning("compliance run postponed", cause)
+        }
+      ))
+  )
 }

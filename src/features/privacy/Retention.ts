@@ -18,7 +18,7 @@ import { describeSqlError } from "../../platform/Database.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
-import { iso, toDate } from "../../platform/Time.ts"
+import { iso, isNight, toDate } from "../../platform/Time.ts"
 import { within, type Scope } from "../../store/OperatorScope.ts"
 import { ProfileBook } from "../../store/ProfileBook.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -35,9 +35,6 @@ const checksPerRun = 5000
 const perReport = 100_000
 
 const dayMs = 86_400_000
-
-/** Hours of the day (UTC) in which the job runs. */
-const nightHours = 6
 
 /** Name in the audit log. */
 const actor = "scheduler"
@@ -202,7 +199,7 @@ export class Retention extends Context.Service<Retention, {
       const nightly: Retention["Service"]["nightly"] = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const isDone = doneOn === Math.floor(now / dayMs)
-        return isDone || new Date(now).getUTCHours() >= nightHours ? { done: 0, hasMore: false } : yield* run
+        return isDone || !isNight(now) ? { done: 0, hasMore: false } : yield* run
       })
 
       const report: Retention["Service"]["report"] = Effect.fn("Retention.report")(function*(of, operator) {

@@ -11,7 +11,7 @@ import type { RegisterAnswer } from "../../domain/player/RegisterChecks.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import { texts } from "../../platform/ArrayParameters.ts"
 import { countDone, type JobResult } from "../../platform/Scheduler.ts"
-import { toDate } from "../../platform/Time.ts"
+import { isNight, toDate } from "../../platform/Time.ts"
 import type { Person } from "../../registers/Register.ts"
 import { ProfileBook } from "../../store/ProfileBook.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -19,17 +19,13 @@ import { RegisterPeople } from "./RegisterPeople.ts"
 import { type Asked, RegisterQuestions } from "./RegisterQuestions.ts"
 import { Registers } from "./Registers.ts"
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
+const dayMs = 86_400_000
 
 /** Players are asked about again for this long after they were active. */
 const activeForMs = 30 * dayMs
 
 /** An answer of this age is renewed. */
 const renewedAfterMs = dayMs
-
-/** Hours of the day (UTC) in which the nightly job runs. */
-const nightHours = 6
 
 /** Questions one by one: ten begin in a second. */
 const perSecond = 10
@@ -180,7 +176,7 @@ export class RegisterRefresh extends Context.Service<RegisterRefresh, {
       const nightly = Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
         const today = Math.floor(now / dayMs)
-        if (Math.floor(now % dayMs / hourMs) >= nightHours) return nothingDone
+        if (!isNight(now)) return nothingDone
         const all = yield* orTryAgain(connectionRows(
           sql`SELECT operator_id AS "operatorId", kind FROM register_connections
             WHERE active AND kind <> 'screening' ORDER BY id`

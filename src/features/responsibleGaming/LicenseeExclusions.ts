@@ -5,7 +5,7 @@
  * The commit of an exclusion, or of a new identity, queues the player in its own transaction, and a comparison looks both ways: if an exclusion and
  * a registration happen at the same moment, the one compared later sees the other.
  */
-import { Cause, Clock, Context, Effect, Latch, Layer, Schema } from "effect"
+import { Cause, Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
 import { excludeForLicenseeStep, type LicenseeExclusion } from "../../domain/limit/Exclusions.ts"
@@ -13,7 +13,7 @@ import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { inTransaction } from "../../platform/InTransaction.ts"
 import type { JobResult } from "../../platform/Scheduler.ts"
 import { toDate } from "../../platform/Time.ts"
-import { Outbox } from "../../store/Outbox.ts"
+import { afterCommits } from "../../store/Outbox.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
@@ -35,9 +35,6 @@ const longestPauseMs = 660_000
 
 /** How soon a postponed comparison has to be due for the process to wait for it. */
 const soonMs = 10_000
-
-/** Delay between a commit and the comparisons that it queued, so that they are done together. */
-const gatherMs = 250
 
 /** Longest time until a process looks for comparisons that another one queued. */
 const lookEveryMs = 3000
@@ -219,34 +216,15 @@ export class LicenseeExclusions extends Context.Service<LicenseeExclusions, {
   )
 
   /** Compares soon after commits that write events, and what others have left at the latest after some seconds, until the scope closes. */
-  static readonly layerWakes = Layer.effectDiscard(Effect.gen(function*() {
-    const { isDueSoon, run } = yield* LicenseeExclusions
-    const outbox = yield* Outbox
-    const wake = yield* Latch.make(true)
-    yield* outbox.listen(() => wake.openUnsafe())
-    const untilDone: Effect.Effect<void, Refusal<"TRY_AGAIN">> = Effect.flatMap(
-      run,
-      ({ hasMore }) => hasMore ? untilDone : Effect.void
-    )
-    yield* Effect.forkScoped(Effect.forever(
-      Effect.gen(function*() {
-        yield* Effect.timeoutOption(wake.await, lookEveryMs)
-        yield* Effect.sleep(gatherMs)
-        wake.closeUnsafe()
-        // one look for each quarter of a second, whatever happens in it
-        if (!(yield* isDueSoon)) return
-        yield* untilDone
-        if (yield* isDueSoon) {
-          yield* Effect.sleep("1 second")
-          wake.openUnsafe()
-        }
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.logWarning("licensee-wide exclusion checks postponed", cause)
-        )
-      )
-    ))
+  static readonly layerWakes = Layer.effectDiscard(Effect.flatMap(LicenseeExclusions, ({ isDueSoon, run }) => {
+    const runAll = Effect.repeat(run, { while: ({ hasMore }) => hasMore })
+    const untilNothingIsDue = Effect.repeat(Effect.andThen(runAll, isDueSoon), {
+      while: (isDue) => isDue,
+      schedule: Schedule.spaced("1 second")
+    })
+    return afterCommits(Effect.when(untilNothingIsDue, isDueSoon), {
+      everyMs: lookEveryMs,
+      postponed: (cause) => Effect.logWarning("licensee-wide exclusion checks postponed", cause)
+    })
   }))
 }
