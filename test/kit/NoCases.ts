@@ -10,7 +10,9 @@ export const layerNoCases = Layer.succeed(Cases, {
   list: () => none,
   show: () => none,
   link: () => none,
-  alertsOf: () => none
+  alertsOf: () => none,
+  note: () => none,
+  tell: () => none
 })
 
 export const layerNoScreenings = Layer.succeed(Screenings, { want: () => Effect.void, run: none, findKnown: none })

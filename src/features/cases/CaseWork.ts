@@ -12,11 +12,10 @@ import { makeAssignees } from "../../office/Assignees.ts"
 import { AuditLog, type ChangeUnit } from "../../office/AuditLog.ts"
 import { Ids } from "../../platform/Ids.ts"
 import { iso, toDate } from "../../platform/Time.ts"
-import { Outbox } from "../../store/Outbox.ts"
 import { recordsOf } from "../../store/Records.ts"
 import { oneOf, rowsOf } from "../../store/Rows.ts"
 import { CaseOrders } from "./CaseOrders.ts"
-import { Cases, maxAlerts, maxNotes } from "./Cases.ts"
+import { Cases, maxAlerts } from "./Cases.ts"
 
 /** Reports of one case, and pieces of evidence. */
 const maxReports = 50
@@ -35,7 +34,6 @@ const factRows = rowsOf(Schema.Struct({
   otherSanctions: Schema.Number,
   heldAlerts: Schema.Number
 }))
-const countRows = rowsOf(Schema.Struct({ count: Schema.Number }))
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const otherRows = rowsOf(Schema.Struct({ caseId: Schema.NullOr(Schema.Number) }))
 
@@ -63,7 +61,6 @@ export class CaseWork extends Context.Service<CaseWork, {
       const sql = yield* SqlClient.SqlClient
       const auditLog = yield* AuditLog
       const ids = yield* Ids
-      const outbox = yield* Outbox
       const orders = yield* CaseOrders
       const cases = yield* Cases
       const assignees = yield* makeAssignees("case.update", "case")
@@ -99,21 +96,11 @@ export class CaseWork extends Context.Service<CaseWork, {
         return facts ?? (yield* Effect.fail(notFound))
       })
 
-      const note = Effect.fnUntraced(function*(found: Case, by: string, now: number, text: string) {
-        const { count } = (yield* oneOf(countRows(
-          sql`SELECT count(*) AS count FROM case_notes WHERE case_id = ${found.id}::float8::bigint
-            AND player_id = ${found.player_id}::float8::bigint`
-        ))) ?? { count: 0 }
-        if (count >= maxNotes) {
-          return yield* Effect.fail(refuseFields({ note: [`is one note too many: a case has at most ${maxNotes}`] }))
-        }
-        yield* sql`INSERT INTO case_notes (id, case_id, operator_id, player_id, at, by, status, note)
-          VALUES (${yield* newId}, ${found.id}::float8::bigint, ${found.operator_id},
-            ${found.player_id}::float8::bigint, ${toDate(now)}, ${by}, ${found.status}, ${text})`
-      })
-
       const touched = (found: Case, now: number) =>
         sql`UPDATE cases SET updated_at = ${toDate(now)} WHERE id = ${found.id}::float8::bigint`
+
+      const ofCase = ({ id, player_id: playerId }: Case) =>
+        sql`case_id = ${id}::float8::bigint AND player_id = ${playerId}::float8::bigint`
 
       const lineOf = ({ id, operator_id: operatorId, player_id: playerId }: Case) => ({
         operatorId,
@@ -122,13 +109,12 @@ export class CaseWork extends Context.Service<CaseWork, {
       })
 
       /** Closes the alerts of a case; gives those that held withdrawals. */
-      const closeAlerts = Effect.fnUntraced(function*({ id, player_id: playerId }: Case, by: string, now: number) {
-        const closing = JSON.stringify([{ at: iso(now), by, status: "closed", note: `case ${id} is closed` }])
+      const closeAlerts = Effect.fnUntraced(function*(found: Case, by: string, now: number) {
+        const closing = JSON.stringify([{ at: iso(now), by, status: "closed", note: `case ${found.id} is closed` }])
         const closed = yield* idRows(
           sql`UPDATE compliance_alerts SET status = 'closed', closed_at = ${toDate(now)}, updated_at = ${toDate(now)},
               notes = notes || ${closing}::text::jsonb
-            WHERE case_id = ${id}::float8::bigint AND player_id = ${playerId}::float8::bigint AND status <> 'closed'
-            RETURNING id`
+            WHERE ${ofCase(found)} AND status <> 'closed' RETURNING id`
         )
         return closed.map((alert) => alert.id)
       })
@@ -185,7 +171,7 @@ export class CaseWork extends Context.Service<CaseWork, {
                 closed_at: status === "closed" ? iso(now) : null
               }
               yield* records.update(before, after)
-              if (text !== "") yield* note(after, actor.label, now, text)
+              if (text !== "") yield* cases.note(after, actor.label, now, text)
               const closed = status === "closed" ? yield* closeAlerts(before, actor.label, now) : []
               yield* orders.keep(before, actor.label, ordersOf(before, after, facts, closed))
               // a request of the person whose case is closed by staff is not met any more
@@ -194,16 +180,7 @@ export class CaseWork extends Context.Service<CaseWork, {
                   WHERE case_id = ${caseId}::float8::bigint AND player_id = ${before.player_id}::float8::bigint AND status = 'open'
                   RETURNING id`
               )
-              if (status === "closed" && isTold(before.type)) {
-                yield* outbox.insert([{
-                  id: yield* newId,
-                  operatorId: before.operator_id,
-                  playerId: before.player_id,
-                  type: "compliance.case_closed",
-                  data: { case: { id: caseId, type: before.type, status } },
-                  createdAt: now
-                }])
-              }
+              if (status === "closed") yield* cases.tell(after, now)
               const shown = ({ amount, assigned_to, decision, status }: Case) => ({
                 status,
                 decision,
@@ -259,16 +236,10 @@ export class CaseWork extends Context.Service<CaseWork, {
             Effect.gen(function*() {
               const found = yield* open(caseId)
               const { player_id: playerId } = found
-              const known = yield* reports.find(
-                sql`case_id = ${caseId}::float8::bigint AND player_id = ${playerId}::float8::bigint
-                AND reference = ${input.reference}`
-              )
+              const known = yield* reports.find(sql`${ofCase(found)} AND reference = ${input.reference}`)
               const refusal = refuseReport(known, input, now)
               if (refusal !== undefined) return yield* Effect.fail(refusal)
-              const { count } = (yield* oneOf(countRows(
-                sql`SELECT count(*) AS count FROM case_reports WHERE case_id = ${caseId}::float8::bigint
-                AND player_id = ${playerId}::float8::bigint`
-              ))) ?? { count: 0 }
+              const count = yield* reports.count(ofCase(found))
               if (known === undefined && count >= maxReports) {
                 return yield* Effect.fail(
                   refuseFields({ reference: [`is one report too many: a case has at most ${maxReports}`] })
@@ -323,10 +294,7 @@ export class CaseWork extends Context.Service<CaseWork, {
         { now }: ChangeUnit,
         by: string
       ) {
-        const { count } = (yield* oneOf(countRows(
-          sql`SELECT count(*) AS count FROM case_evidence WHERE case_id = ${found.id}::float8::bigint
-            AND player_id = ${found.player_id}::float8::bigint`
-        ))) ?? { count: 0 }
+        const count = yield* evidence.count(ofCase(found))
         if (count + pieces.length > maxEvidence) {
           return yield* Effect.fail(
             refuseFields({ evidence: [`is too much: a case has at most ${maxEvidence} pieces of evidence`] })
@@ -391,7 +359,7 @@ export class CaseWork extends Context.Service<CaseWork, {
               yield* orders.keep(found, actor.label, [{ _tag: "Settle", obligation: "source_of_funds", state: "met" }])
             }
             if (reject === true) {
-              yield* note(found, actor.label, now, "The evidence of the source of funds was rejected.")
+              yield* cases.note(found, actor.label, now, "The evidence of the source of funds was rejected.")
             }
             yield* touched(found, now)
             yield* record({

@@ -18,7 +18,7 @@ import { recordsOf } from "../../store/Records.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
 /** Notes that are kept with one case. */
-export const maxNotes = 200
+const maxNotes = 200
 
 /** Alerts that are part of one case. */
 export const maxAlerts = 200
@@ -86,6 +86,18 @@ export class Cases extends Context.Service<Cases, {
     scope: Scope,
     query: CaseFilters & PartQuery
   ) => Effect.Effect<Part<Case>, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN">>
+  /** Adds a note to a case, in the transaction that is open. */
+  readonly note: (
+    found: Case,
+    by: string,
+    now: number,
+    text: string
+  ) => Effect.Effect<void, Refusal<"VALIDATION_FAILED" | "TRY_AGAIN"> | SqlError.SqlError>
+  /** Tells the operator that a case was opened or is closed, unless it must not know; in the transaction that is open. */
+  readonly tell: (
+    found: Pick<Case, "id" | "operator_id" | "player_id" | "type" | "status">,
+    now: number
+  ) => Effect.Effect<void, Refusal<"TRY_AGAIN"> | SqlError.SqlError>
   readonly show: (caseId: number) => Effect.Effect<CaseDetails, Refusal<"NOT_FOUND" | "TRY_AGAIN">>
 }>()("pitboss/cases/Cases") {
   static readonly layer = Layer.effect(
@@ -100,7 +112,31 @@ export class Cases extends Context.Service<Cases, {
       const reports = yield* recordsOf("case_reports", CaseReport)
       const evidence = yield* recordsOf("case_evidence", CaseEvidence)
 
-      const newIds = (count: number) => Effect.mapError(ids.reserve(count), () => temporarilyUnavailable)
+      const newId = Effect.mapError(ids.reserve(1), () => temporarilyUnavailable)
+
+      const note: Cases["Service"]["note"] = Effect.fnUntraced(function*(found, by, now, text) {
+        const ofCase = sql`case_id = ${found.id}::float8::bigint AND player_id = ${found.player_id}::float8::bigint`
+        const written = yield* sql`INSERT INTO case_notes (id, case_id, operator_id, player_id, at, by, status, note)
+          SELECT ${yield* newId}, ${found.id}::float8::bigint, ${found.operator_id}, ${found.player_id}::float8::bigint,
+            ${toDate(now)}::timestamptz, ${by}, ${found.status}, ${text}
+          WHERE (SELECT count(*) FROM case_notes WHERE ${ofCase}) < ${maxNotes} RETURNING 1`
+        if (written.length === 0) {
+          return yield* Effect.fail(refuseFields({ note: [`is one note too many: a case has at most ${maxNotes}`] }))
+        }
+      })
+
+      const tell: Cases["Service"]["tell"] = Effect.fnUntraced(function*(found, now) {
+        const { id, operator_id: operatorId, player_id: playerId, status, type } = found
+        if (!isTold(type)) return
+        yield* outbox.insert([{
+          id: yield* newId,
+          operatorId,
+          playerId,
+          type: status === "closed" ? "compliance.case_closed" : "compliance.case_opened",
+          data: { case: { id, type, status } },
+          createdAt: now
+        }])
+      })
 
       const link: Cases["Service"]["link"] = Effect.fnUntraced(function*({ id, player_id: playerId }, alerts, now) {
         const linked = yield* alertRows(
@@ -124,7 +160,7 @@ export class Cases extends Context.Service<Cases, {
         auditLog.change({ label: opening.by }, ({ newId, now, record }) =>
           Effect.gen(function*() {
             const { alerts = [], by, details = {}, occurrence = null, player: playerId, type } = opening
-            const note = opening.note?.trim() ?? ""
+            const text = opening.note?.trim() ?? ""
             const owner = yield* oneOf(ownerRows(
               sql`SELECT operator_id AS "operatorId" FROM players WHERE id = ${playerId}::float8::bigint`
             ))
@@ -157,24 +193,9 @@ export class Cases extends Context.Service<Cases, {
               )
               return { ...(earlier ?? made), isNew: false }
             }
-            const [noteId = 0, eventId = 0] = [yield* newIds(2)].flatMap((first) => [first, first + 1])
-            if (note !== "") {
-              yield* sql`INSERT INTO case_notes (id, case_id, operator_id, player_id, at, by, status, note)
-                VALUES (${noteId}, ${newId}, ${operatorId}, ${playerId}::float8::bigint, ${
-                toDate(now)
-              }, ${by}, 'open', ${note})`
-            }
+            if (text !== "") yield* note(made, by, now, text)
             if (alerts.length > 0) yield* link(made, alerts, now)
-            if (isTold(type)) {
-              yield* outbox.insert([{
-                id: eventId,
-                operatorId,
-                playerId,
-                type: "compliance.case_opened",
-                data: { case: { id: newId, type, status: "open" } },
-                createdAt: now
-              }])
-            }
+            yield* tell(made, now)
             yield* record({
               action: "case.open",
               operatorId,
@@ -182,7 +203,7 @@ export class Cases extends Context.Service<Cases, {
               subject: `case:${newId}`,
               before: null,
               after: { type, status: "open", ...(alerts.length === 0 ? {} : { alerts }) },
-              ...(note === "" ? {} : { reason: note })
+              ...(text === "" ? {} : { reason: text })
             })
             return { ...made, isNew: true }
           }))
@@ -227,7 +248,7 @@ export class Cases extends Context.Service<Cases, {
           reports: yield* reports.all(sql`${ofCase} ORDER BY id LIMIT ${maxShown}`),
           evidence: yield* evidence.all(sql`${ofCase} ORDER BY id LIMIT ${maxShown}`),
           hits: details?.hits ?? [],
-          notes: notes.map((note) => ({ ...note, at: iso(note.at.getTime()) }))
+          notes: notes.map((one) => ({ ...one, at: iso(one.at.getTime()) }))
         }
       }, orTryAgain)
 
@@ -236,7 +257,9 @@ export class Cases extends Context.Service<Cases, {
         list: Effect.fn("Cases.list")((scope, query) => orTryAgain(listed.part(scope, query, "newest"))),
         show,
         link,
-        alertsOf
+        alertsOf,
+        note,
+        tell
       })
     })
   )

@@ -47,7 +47,6 @@ const isRefused = refuse("INVALID_REQUEST", "The request was refused.", { status
 const maxOpen = 20
 const tooMany = refuse("INVALID_REQUEST", `A player has at most ${maxOpen} open data requests.`)
 
-const counts = rowsOf(Schema.Struct({ open: Schema.Number }))
 const caseRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 
 export class DataRequests extends Context.Service<DataRequests, {
@@ -135,28 +134,21 @@ export class DataRequests extends Context.Service<DataRequests, {
             AND NOT EXISTS (SELECT FROM case_reports r WHERE r.case_id = cases.id)
             AND NOT EXISTS (SELECT FROM compliance_alerts a WHERE a.case_id = cases.id AND a.status <> 'closed')
           RETURNING id`)
-        yield* outbox.insert([
-          {
-            id,
-            operatorId: one.operator_id,
-            playerId: one.player_id,
-            type: "data_request.completed",
-            data: { data_request: { id: one.id, type: one.type, status: one.status } },
-            createdAt: now
-          },
-          ...closed.map(({ id: caseId }) => ({
-            id: id + 1,
-            operatorId: one.operator_id,
-            playerId: one.player_id,
-            type: "compliance.case_closed" as const,
-            data: { case: { id: caseId, type: "data_subject", status: "closed" } },
-            createdAt: now
-          }))
-        ])
+        yield* outbox.insert([{
+          id,
+          operatorId: one.operator_id,
+          playerId: one.player_id,
+          type: "data_request.completed",
+          data: { data_request: { id: one.id, type: one.type, status: one.status } },
+          createdAt: now
+        }])
+        for (const { id: caseId } of closed) {
+          yield* cases.tell({ ...one, id: caseId, type: "data_subject", status: "closed" }, now)
+        }
         return [
-          recordOf(one, { actor, id: id + 2, now }),
+          recordOf(one, { actor, id: id + 1, now }),
           ...closed.map(({ id: caseId }) => ({
-            id: id + 3,
+            id: id + 2,
             at: clocks.realOf(one.operator_id, now),
             actor,
             action: "case.update",
@@ -181,15 +173,13 @@ export class DataRequests extends Context.Service<DataRequests, {
         | SqlError.SqlError
       > {
         const now = yield* Clock.currentTimeMillis
-        const id = yield* reserve(6)
+        const id = yield* reserve(4)
         return yield* inTransaction(sql)(Effect.gen(function*() {
           const locked = yield* erasures.lock(operatorId, playerId, now)
           if (type === "erasure" && locked.blocking.length > 0) {
             return yield* Effect.fail(refuseBlocked(locked.blocking))
           }
-          const [{ open } = { open: 0 }] = yield* counts(
-            sql`SELECT count(*)::float8 AS open FROM data_requests WHERE player_id = ${playerId} AND status = 'open'`
-          )
+          const open = yield* records.count(sql`player_id = ${playerId} AND status = 'open'`)
           if (open >= maxOpen) return yield* Effect.fail(tooMany)
           const isErasure = type === "erasure"
           // first: what is written about the request stays
@@ -249,7 +239,7 @@ export class DataRequests extends Context.Service<DataRequests, {
         function*(operatorId, requestId, actor) {
           // the end of a stream has no fiber of the request
           const now = yield* clocks.around(operatorId)(Clock.currentTimeMillis)
-          const id = yield* reserve(4)
+          const id = yield* reserve(3)
           yield* inTransaction(sql)(Effect.gen(function*() {
             const found = yield* ofStaff.find(
               sql`id = ${requestId}::float8::bigint AND operator_id = ${operatorId} AND status = 'open' FOR NO KEY UPDATE`
