@@ -10,7 +10,7 @@ const given = (name: string) => Effect.orElseSucceed(setting(name), () => undefi
 
 const masterKey = "master.key"
 
-/** Files of the folder that hold secrets. */
+/** Files of the folder that hold secrets, without those of `listen`, which a backup leaves out: they are made anew. */
 export const secretNames = [masterKey, "backoffice.token", "postgres.password", "demo.json", "casino.json"] as const
 
 const external = (isRestore: boolean) =>

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { join } from "node:path"
+import { neededConnections } from "../../src/platform/Database.ts"
 import { declaredMetrics, sources } from "../kit/DeclaredMetrics.ts"
 
 // Goal: the operations page lists exactly the existing names. Method: settings, metrics and log
@@ -36,6 +37,12 @@ describe("docs/operations.md", () => {
     const own = new Set(declaredMetrics.map(({ name }) => name))
     assert.strictEqual(declaredMetrics.length, sources.join().match(/\bMetric\.(?:counter|gauge|histogram)\(/g)?.length)
     assert.deepStrictEqual([...firstColumn("Metrics")].toSorted(), [...own].toSorted())
+  })
+
+  it("names the connections of a node", () => {
+    const [, total = "", parts = ""] = /A node needs (\d+) connections \(([^)]*)\)/.exec(page) ?? []
+    const sum = names(parts, /(\d+)/g).reduce((added, part) => added + Number(part), 0)
+    assert.deepStrictEqual([Number(total), sum], [neededConnections(true), neededConnections(true)])
   })
 
   it("describes every alert", () => {
