@@ -1,6 +1,6 @@
 import { Console, Effect, Scope } from "effect"
 import { Flag } from "effect/cli"
-import type { BenchError } from "../BenchError.ts"
+import { BenchError } from "../BenchError.ts"
 import * as Flags from "../Flags.ts"
 import { BurstConnections } from "../load/Burst.ts"
 import { startGenerator } from "../load/Generator.ts"
@@ -171,6 +171,11 @@ export const neighbourScenario = scenario({
         (cases.includes("rest") ? restSeconds + resting / 3000 : 0))
   ],
   measure: Effect.fnUntraced(function*(options) {
+    if (options.cpuProfile && options.cases.includes("start")) {
+      return yield* new BenchError({
+        message: "--cpu-prof does not follow the service into the start of `start`: choose other cases with --case"
+      })
+    }
     const postgres = yield* startPostgres()
     const server = yield* describeServer(postgres)
     const { connections, players, readers, restSeconds, resting, retries } = options

@@ -73,7 +73,8 @@ describe("the bench commands", () => {
           ["bets", "--mix", "none"],
           ["bets", "--rounds", "0"],
           ["bets", "--open-loop", "50,101"],
-          ["deposits", "--targets", "baseline"]
+          ["deposits", "--targets", "baseline"],
+          ["neighbours", "--case", "start", "--cpu-prof"]
         ]
       ) {
         const { exit } = yield* printed(args)
