@@ -1,8 +1,12 @@
 /** Nodes of a cluster as processes, each connected to the database and the others through proxies that a test can hold. */
+import { assert } from "@effect/vitest"
 import { Effect, Schedule, Schema, Scope } from "effect"
 import { dataAs } from "./Casino.ts"
+import { databaseUrl } from "./E2eDatabase.ts"
 import type { Sender } from "./History.ts"
 import { type HoldingProxy, makeHoldingProxy } from "./HoldingProxy.ts"
+import { makeAgent, staffOf } from "./HttpCalls.ts"
+import { addStaff } from "./Keys.ts"
 import { freePort, type ServiceExited, type ServiceProcess, startService } from "./ServiceProcess.ts"
 
 export interface ClusterNode {
@@ -111,3 +115,18 @@ export const untilBalanced = (staff: Sender, count: number) =>
     Effect.repeat({ until: (answer) => answer, schedule: Schedule.spaced("100 millis") }),
     Effect.timeout("60 seconds")
   )
+
+/** One of several, over and over. */
+export const pick = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] ?? assert.fail("no node")
+
+/** Nodes on the database of the test that share all players, and the staff API at each. */
+export const startBalanced = Effect.fnUntraced(
+  function*(options: Omit<ClusterOptions, "databaseUrl"> = { count: 3 }) {
+    const nodes = yield* startCluster({ ...options, databaseUrl: yield* databaseUrl })
+    const agent = yield* makeAgent()
+    const token = yield* addStaff("Grace")
+    const staff = nodes.map((node) => staffOf(agent, () => node.process().backofficePort, token))
+    yield* untilBalanced(pick(staff, 0), nodes.length)
+    return { agent, nodes, staff }
+  }
+)

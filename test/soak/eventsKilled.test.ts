@@ -2,10 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { addTenant, deposit, register } from "../kit/Casino.ts"
-import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
-import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { callerOf, makeAgent, patiently, staffOf } from "../kit/HttpCalls.ts"
-import { addStaff } from "../kit/Keys.ts"
+import { pick, startBalanced } from "../kit/ClusterProcesses.ts"
+import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { callerOf, patiently } from "../kit/HttpCalls.ts"
 import { eventually } from "../kit/WebhookSink.ts"
 
 // Goal: whoever follows the events of an operator misses none and gets none twice, each player's in the order of effects, while nodes and the follower itself die.
@@ -36,12 +35,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("events of three nodes th
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const nodes = yield* startCluster({ count: 3, databaseUrl: yield* databaseUrl })
-        const agent = yield* makeAgent()
-        const pick = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] ?? assert.fail("no node")
-        const token = yield* addStaff("Grace")
-        const staff = nodes.map((node) => staffOf(agent, () => node.process().backofficePort, token))
-        yield* untilBalanced(pick(staff, 0), nodes.length)
+        const { agent, nodes } = yield* startBalanced()
         const { key } = yield* addTenant(agent, pick(nodes, 0).port, "acme")
         const callers = nodes.map(({ port }) => patiently(callerOf(agent, port, key)))
         const ids = yield* Effect.forEach(Array.from({ length: players }), (_, index) =>

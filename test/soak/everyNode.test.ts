@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
-import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { pick, startBalanced } from "../kit/ClusterProcesses.ts"
+import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { addGame, addStudio, addTenant, callWallet, launch, seat, type Seat } from "../kit/Casino.ts"
-import { type Caller, callerOf, makeAgent, type Reply, staffOf } from "../kit/HttpCalls.ts"
-import { addStaff } from "../kit/Keys.ts"
+import { type Caller, callerOf, type Reply } from "../kit/HttpCalls.ts"
 
 // Goal: a change made on one node holds on every other: for players with the answer, for keys and games soon after.
 // Method: three processes; one makes the change, and each is queried.
@@ -15,18 +14,14 @@ const longEnough = "30 seconds"
 layer(layerOwnDatabase, { excludeTestServices: true })("a change made on one of three nodes", (it) => {
   it.effect("is in force at all of them", () =>
     Effect.scoped(Effect.gen(function*() {
-      const nodes = yield* startCluster({ count: 3, databaseUrl: yield* databaseUrl })
-      const agent = yield* makeAgent()
+      const { agent, nodes, staff } = yield* startBalanced()
       const ports = nodes.map(({ port }) => port)
       const [firstPort = 0] = ports
       const { call: operator } = yield* addTenant(agent, firstPort, "acme")
       const studio = yield* addStudio(agent, firstPort, "studio")
       const game = yield* addGame(studio.id, "dice")
-      const token = yield* addStaff("Grace")
       const operators = ports.map((port) => callerOf(agent, port, operator.signer))
       const providers = ports.map((port) => callerOf(agent, port, studio.call.signer))
-      const staff = nodes.map((node) => staffOf(agent, () => node.process().backofficePort, token))
-      yield* untilBalanced(staff[0] ?? assert.fail("no node"), nodes.length)
 
       let bets = 0
       const bet = (provider: Caller, at: Seat, amount: number) =>
@@ -45,7 +40,6 @@ layer(layerOwnDatabase, { excludeTestServices: true })("a change made on one of 
           (replies) => replies.map(({ code, status }) => code ?? String(status))
         )
       const done = ({ status, text }: Reply) => assert.include([200, 201], status, text)
-      const pick = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] ?? assert.fail("no node")
 
       // players of every node, each changed through another one
       for (let player = 0; player < 6; player++) {

@@ -1,10 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { type ClusterNode, startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
-import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { type ClusterNode, startBalanced } from "../kit/ClusterProcesses.ts"
+import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
 import { addGame, addStudio, addTenant, callWallet, dataAs, seat, type Seat } from "../kit/Casino.ts"
-import { exchange, makeAgent, staffOf } from "../kit/HttpCalls.ts"
-import { addStaff } from "../kit/Keys.ts"
+import { exchange } from "../kit/HttpCalls.ts"
 import { parseMetrics } from "../kit/Metrics.ts"
 import { attributeOf, spansIn } from "../kit/Spans.ts"
 import { eventually, makeSink } from "../kit/WebhookSink.ts"
@@ -34,24 +33,19 @@ const Listed = Schema.Array(Schema.Struct({ id: Schema.String, shards: Schema.In
 layer(layerOwnDatabase, { excludeTestServices: true })("a request forwarded to another node", (it) => {
   it.effect("is one trace, and is counted at both nodes", () =>
     Effect.scoped(Effect.gen(function*() {
-      const agent = yield* makeAgent()
       const collector = yield* makeSink()
-      const nodes = yield* startCluster({
+      const { agent, nodes, staff: [staff] } = yield* startBalanced({
         count: 2,
-        databaseUrl: yield* databaseUrl,
         environment: {
           OTEL_EXPORTER_OTLP_ENDPOINT: collector.url.replace("/hook", ""),
           OTEL_EXPORTER_OTLP_PROTOCOL: "http/json"
         }
       })
       const [entry, owner] = nodes
-      assert(entry !== undefined && owner !== undefined)
+      assert(entry !== undefined && owner !== undefined && staff !== undefined)
       const { call: operator } = yield* addTenant(agent, entry.port, "acme")
       const studio = yield* addStudio(agent, entry.port, "studio")
       const game = yield* addGame(studio.id, "dice")
-      const token = yield* addStaff("Grace")
-      const staff = staffOf(agent, () => entry.process().backofficePort, token)
-      yield* untilBalanced(staff, nodes.length)
 
       const { headers: { "x-served-by": ownerId = "" } } = yield* exchange(agent, owner.port, "/health/live")
       const look = (at: Seat) => callWallet(studio.call, "balance", { player_ref: at.ref })

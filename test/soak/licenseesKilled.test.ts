@@ -2,10 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { addTenant, register, registration } from "../kit/Casino.ts"
-import { startCluster, untilBalanced } from "../kit/ClusterProcesses.ts"
-import { databaseUrl, layerOwnDatabase } from "../kit/E2eDatabase.ts"
-import { callerOf, makeAgent, patiently, type Reply, staffOf } from "../kit/HttpCalls.ts"
-import { addStaff } from "../kit/Keys.ts"
+import { pick, startBalanced, untilBalanced } from "../kit/ClusterProcesses.ts"
+import { layerOwnDatabase } from "../kit/E2eDatabase.ts"
+import { callerOf, patiently, type Reply } from "../kit/HttpCalls.ts"
 import { eventually } from "../kit/WebhookSink.ts"
 
 // Goal: 3.4 with three nodes, a person who is excluded at one operator of a licensee is excluded at the other within five seconds, whichever nodes the two
@@ -24,12 +23,7 @@ layer(layerOwnDatabase, { excludeTestServices: true })("3.4 an exclusion for a l
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const nodes = yield* startCluster({ count: 3, databaseUrl: yield* databaseUrl })
-        const agent = yield* makeAgent()
-        const pick = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] ?? assert.fail("no node")
-        const token = yield* addStaff("Grace")
-        const staff = nodes.map((node) => staffOf(agent, () => node.process().backofficePort, token))
-        yield* untilBalanced(pick(staff, 0), nodes.length)
+        const { agent, nodes, staff } = yield* startBalanced()
         const asked = Effect.fnUntraced(function*(method: string, path: string, body: unknown) {
           const reply = yield* pick(staff, 0).send(`/backoffice/v1${path}`, { method, body })
           assert.isBelow(reply.status, 300, reply.text)
