@@ -11,6 +11,7 @@ import { windowStart } from "../../domain/state/Windows.ts"
 import { makeConcurrencyLimit } from "../../platform/ConcurrencyLimit.ts"
 import { ServingClient } from "../../platform/Database.ts"
 import { toDate } from "../../platform/Time.ts"
+import { entriesBefore } from "../../store/EntriesBefore.ts"
 import { type ActorRefusal, PlayerActors } from "../../store/PlayerActors.ts"
 import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 
@@ -58,23 +59,12 @@ export class Positions extends Context.Service<Positions, {
       const actors = yield* PlayerActors
       const limit = yield* makeConcurrencyLimit(bounds)
 
-      /**
-       * Turnover since two instants, the later first, and all deposits. Entries are numbered by time: the first of a period is found by halving, and
-       * the period is a stretch of the primary key.
-       */
+      /** Turnover since two instants, the later first, and all deposits. The entries of a period are a stretch of the primary key. */
       const read = (playerId: number, day: number, month: number) => {
         const [player, since] = [sql`${playerId}::float8::bigint`, sql`${toDate(month)}::timestamptz`]
         const ofDay = sql`created_at >= ${toDate(day)}::timestamptz`
         return sums(sql`
-          WITH RECURSIVE halving(low, high) AS (
-            SELECT 0::bigint, entry_seq FROM accounts WHERE player_id = ${player}
-            UNION ALL
-            SELECT CASE WHEN e.created_at < ${since} THEN e.seq ELSE h.low END,
-              CASE WHEN e.created_at < ${since} THEN h.high ELSE e.seq - 1 END
-            FROM halving h, LATERAL (SELECT seq, created_at FROM ledger_entries
-              WHERE player_id = ${player} AND seq = (h.low + h.high + 1) / 2) e
-            WHERE h.low < h.high
-          ), moved AS (
+          WITH RECURSIVE ${entriesBefore(sql, sql`accounts WHERE player_id = ${player}`, since)}, moved AS (
             SELECT created_at, amount, type = 'casino_bet' OR type = 'casino_rollback' AND amount > 0 AS is_stake
             FROM ledger_entries WHERE player_id = ${player} AND seq > (SELECT low FROM halving WHERE low = high)
               AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize') AND created_at >= ${since}

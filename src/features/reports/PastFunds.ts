@@ -2,8 +2,7 @@
  * Balances of players at a past midnight, from the ledger, which never changes: the answer for a day is always the same.
  *
  * Accounts are read by id, some thousands per statement. An account that has not moved since has today's balances. For any other, the last entry
- * before that midnight is found by binary search over its entry numbers, for all accounts of a statement together: some fifteen key look-ups for a
- * long ledger, without an index over time that every bet would have to maintain.
+ * before that midnight is found, for all accounts of a statement together.
  */
 import { Clock, Effect, Schema } from "effect"
 import type { Funds } from "../../contract/reports/SeriesResource.ts"
@@ -11,6 +10,7 @@ import { refuseFields } from "../../domain/Refusal.ts"
 import { ReportClient } from "../../platform/Database.ts"
 import { ReportConcurrency } from "../../platform/ReportConcurrency.ts"
 import { iso, parseIso, toDate } from "../../platform/Time.ts"
+import { entriesBefore } from "../../store/EntriesBefore.ts"
 import { type Scope, withinReport } from "../../store/OperatorScope.ts"
 import { orTryAgain, rowsOf } from "../../store/Rows.ts"
 import { tooManyReports } from "./Reports.ts"
@@ -81,15 +81,7 @@ export const makePastFunds = Effect.gen(function*() {
             greatest(a.real_updated_at, a.bonus_updated_at) < ${midnight} AS is_still
           FROM accounts a JOIN players p ON p.id = a.player_id
           WHERE ${among(after, last)} AND NOT p.is_test AND p.created_at < ${midnight}
-        ), halving (player_id, low, high) AS (
-          SELECT player_id, 0::bigint, entry_seq FROM slice WHERE NOT is_still
-          UNION ALL
-          SELECT h.player_id, CASE WHEN e.created_at < ${midnight} THEN e.seq ELSE h.low END,
-            CASE WHEN e.created_at < ${midnight} THEN h.high ELSE e.seq - 1 END
-          FROM halving h CROSS JOIN LATERAL (SELECT seq, created_at FROM ledger_entries
-            WHERE player_id = h.player_id AND seq = (h.low + h.high + 1) / 2 OFFSET 0) e
-          WHERE h.low < h.high
-        ), held AS (
+        ), ${entriesBefore(sql, sql`slice WHERE NOT is_still`, midnight)}, held AS (
           SELECT s.operator_id, s.currency, CASE WHEN s.is_still THEN s.real_balance ELSE ${
         lastEntry("real")
       } END AS real,

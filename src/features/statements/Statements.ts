@@ -5,7 +5,6 @@
  * without gaps, so the entries between these numbers belong to that snapshot even when read later, part by part: a slow reader holds no database
  * connection, and later commits do not get in.
  */
-import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema, Stream, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Statement as Resource } from "../../contract/statements/StatementResource.ts"
@@ -21,7 +20,7 @@ import { iso, parseIso, toDate } from "../../platform/Time.ts"
 import { PlayerActors } from "../../store/PlayerActors.ts"
 import { RemoteCommands } from "../../store/RemoteCommands.ts"
 import { columnsOf, oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
-import { BalancesAtRow, balancesAtText } from "../wallet/PastBalances.ts"
+import { BalancesAtRow, selectBalancesAt } from "../wallet/PastBalances.ts"
 
 const dayMs = 86_400_000
 
@@ -107,12 +106,7 @@ export class Statements extends Context.Service<Statements, {
       const headOf = Effect.fnUntraced(function*(operatorId: number, playerId: number, period: StatementPeriod) {
         const { begin, end } = yield* instantsOf(period)
         const ofPlayer = sql`player_id = ${playerId}::float8::bigint AND operator_id = ${operatorId}::float8::bigint`
-        const before = (at: number) =>
-          oneOf(balanceRows(sql.unsafe(balancesAtText, [
-            PgTypes.float8(playerId),
-            PgTypes.float8(operatorId),
-            toDate(at - 1)
-          ])))
+        const before = (at: number) => oneOf(balanceRows(selectBalancesAt(sql, operatorId, playerId, at - 1)))
         const account = yield* oneOf(accountRows(
           sql`SELECT p.currency, p.first_name || ' ' || p.last_name AS player, o.name AS operator
             FROM players p JOIN operators o ON o.id = p.operator_id

@@ -1,5 +1,4 @@
 /** Reads a player's ledger: entries, newest first, and past balances. */
-import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Exit, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { applyDueBonusesStep } from "../../domain/bonus/BonusGrants.ts"
@@ -16,7 +15,7 @@ import { mapPart, numberCursors, type Part, type PartQuery } from "../../store/C
 import { makeReadBatches } from "../../store/ReadBatches.ts"
 import { columnsOf, offsetOf, oneOf, orTryAgain, type Page, type PageQuery, rowsOf } from "../../store/Rows.ts"
 import { fullBlocks, type LedgerFilters, makeLedgerBlocks, stretchesFrom } from "./internal/LedgerBlocks.ts"
-import { BalancesAtRow, balancesAtText, type PastBalances } from "./PastBalances.ts"
+import { BalancesAtRow, type PastBalances, selectBalancesAt } from "./PastBalances.ts"
 
 export type { LedgerFilters }
 
@@ -239,11 +238,7 @@ export class Ledger extends Context.Service<Ledger, {
           // through the actor: earlier decisions and due changes are then in the tables
           const player = yield* actors.ask<Player, never>(operatorId, playerId, applyDueBonusesStep)
           if (at > now) return yield* Effect.fail(inTheFuture)
-          const row = yield* oneOf(pastBalances(sql.unsafe(balancesAtText, [
-            PgTypes.float8(playerId),
-            PgTypes.float8(operatorId),
-            toDate(at)
-          ])))
+          const row = yield* oneOf(pastBalances(selectBalancesAt(sql, operatorId, playerId, at)))
           if (row === undefined) return yield* Effect.die("a ledger has a gap")
           const openedAt = row.openedAt.getTime()
           return {

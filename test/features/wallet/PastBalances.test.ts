@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { Ledger } from "../../../src/features/wallet/Ledger.ts"
-import { balancesAtText } from "../../../src/features/wallet/PastBalances.ts"
+import { selectBalancesAt } from "../../../src/features/wallet/PastBalances.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 // Goal: past balances of a player are those of the last entry of each wallet until then, found without reading the ledger.
@@ -116,11 +115,8 @@ layer(live)("balances at a past moment", (it) => {
       const operator = yield* addOperator("long")
       const length = 20_000
       const pagesOf = Effect.fnUntraced(function*(playerId: number, at: number) {
-        const rows = yield* sql.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${balancesAtText}`, [
-          PgTypes.float8(playerId),
-          PgTypes.float8(operator.id),
-          new Date(at)
-        ])
+        const select = selectBalancesAt(sql, operator.id, playerId, at)
+        const rows = yield* sql`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${select}`
         const [{ "QUERY PLAN": plans }] = yield* Schema.decodeUnknownEffect(Plans)(rows)
         return plans.reduce((sum, { Plan }) => sum + Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"], 0)
       })
