@@ -1,6 +1,7 @@
 /**
- * Key that authenticates the links of the ledger's hash chain (HMAC): derived once, from the first master key, and from then on stored encrypted
- * under the current one. When the master key is lost, the stored key cannot be decrypted, and a new one is derived.
+ * Key that authenticates the links of the ledger's hash chain (HMAC): derived from the first master key, and from then on stored encrypted under
+ * the current one. When the master key is lost, the stored key cannot be decrypted and another one is derived: the tags of older chains can no longer
+ * be verified, only their hashes, and the first chain under the new key is recorded.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

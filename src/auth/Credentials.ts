@@ -86,7 +86,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.catch(() =>
             Effect.andThen(
               throttle((others) =>
-                Effect.logError("key secret cannot be decrypted with this MASTER_KEY").pipe(
+                Effect.logError("API key secret cannot be decrypted with this MASTER_KEY").pipe(
                   Effect.annotateLogs({ secret: purpose, others, remedy: "rotate the key" })
                 )
               ),

@@ -301,7 +301,7 @@ export class Idempotency extends Context.Service<Idempotency, {
             Effect.catch((error) =>
               error._tag === "SqlError" || error.code === "TRY_AGAIN"
                 ? Effect.as(
-                  Effect.annotateLogs(Effect.logError("response of an idempotency key was not stored"), {
+                  Effect.annotateLogs(Effect.logError("storing the response of an idempotency key failed"), {
                     reason: error._tag === "SqlError" ? describeSqlError(error) : error.message
                   }),
                   { _tag: "Answered" as const, answer }

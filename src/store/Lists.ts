@@ -1,5 +1,5 @@
 /**
- * Declarations of lists: filters, orders with a unique last column, and the operators or the record whose rows a list may show. SQL conditions and
+ * Declarations of lists: filters, sort orders, each with a unique column as tie-breaker, and scope: the operators whose rows the caller may see, or one record, such as a player. SQL conditions and
  * ordering, and pagination by number and by cursor are derived, so that no list forgets its scope or skips a row between two pages.
  */
 import { Effect } from "effect"

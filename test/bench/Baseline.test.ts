@@ -109,7 +109,7 @@ layer(TestDatabase.layer)("the baseline implementation", (it) => {
 
     // Goal: bets of one player at the same time neither overdraw nor count twice. Method: more bets at once than the
     // balance covers, and one of them sent many times.
-    it.effect(`keeps one player's concurrent bets apart (${style})`, () =>
+    it.effect(`loses no update when one player's bets arrive concurrently (${style})`, () =>
       Effect.gen(function*() {
         const { url } = yield* TestDatabase
         const { client, placeBet } = yield* open(url, style)

@@ -163,7 +163,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("provid
       const path = `/backoffice/v1${messagePath(casino.studio.slug, "never")}`
       const answer = yield* staffCall("GET", path)
       assertRefused(answer, 404, "NOT_FOUND")
-      assert.match(answer.text, /has sent no message never .* ask Studio of .* to send it again/)
+      assert.match(answer.text, /There is no message never of .* ask Studio of .* to send it again/)
       assert.include(answer.text, `provider reconcile ${casino.studio.slug}`)
     }))
 

@@ -525,7 +525,7 @@ describe("Actors", () => {
 
     // Goal: a briefly locked row affects no caller, and a long-locked one delays the shared journal
     // by two waits at most. Method: commits that are rejected as busy, so often or once more.
-    it.effect("is retried while the row is locked", () =>
+    it.effect("is retried until another transaction has released the row lock", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         store.behaviours.push(busy, busy)

@@ -387,7 +387,7 @@ describe("Epochs", () => {
     })
   })
 
-  describe("the release of keys", () => {
+  describe("the release of actors to another process", () => {
     // Goal: accepted commands are answered, new ones are refused, and only then the actor leaves memory. Method: a commit that is held, a
     // command that waits behind it, one that comes later.
     it.effect("finishes accepted commands and refuses new ones", () => {

@@ -126,7 +126,7 @@ describe("the time agreed from the clocks of process and database", () => {
     assert.isAbove(time.settledFromMs, read.monotonicMs)
   })
 
-  it("is trusted at once near the newest time in the database, or if the database has none", () => {
+  it("needs no confirmation when it is near the newest timestamp stored, or when none is stored", () => {
     for (const knownMs of [startedAt - settledAfterMs, startedAt + settledAfterMs, 0]) {
       const read = readingOf(0, 0, 0)
       assert.isAtMost(beginTime(read, knownMs, toleranceMs).settledFromMs, read.monotonicMs)

@@ -42,7 +42,7 @@ describe("thresholdIn", () => {
     assert.strictEqual(thresholdIn(7, oneForOne), 7)
   })
 
-  it("is 0 without a rate, and null without a threshold", () => {
+  it("is 0 without an exchange rate, so that every amount reaches it, and null without a threshold", () => {
     assert.strictEqual(thresholdIn(10_000, undefined), 0)
     assert.isNull(thresholdIn(null, undefined))
     assert.isNull(thresholdIn(null, parseFactor("2")))

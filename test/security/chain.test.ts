@@ -292,7 +292,7 @@ layer(live)("the hash chain of a journal", (it) => {
 })
 
 layer(live)("verifications", (it) => {
-  it.effect("run one at a time", () =>
+  it.effect("of the ledger run one at a time", () =>
     Effect.gen(function*() {
       yield* history
       const { verify } = yield* LedgerAudit

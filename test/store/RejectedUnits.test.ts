@@ -100,7 +100,7 @@ layer(layerTestService(), { excludeTestServices: true })("a rejected commit on P
   // Goal: a value that no column can hold is a defect of its command: it is not retryable, and its neighbours are written. Method: a
   // rule that makes such a value, between two corrections of its player and beside another player.
   for (const [name, broken] of [["column", { amount: 2 ** 64 }], ["wire type", { createdAt: 1.5 }]] as const) {
-    it.effect(`is a defect only of the command with a value that no ${name} can hold`, () =>
+    it.effect(`is a defect of the command whose value fits no ${name}, and other commands of the commit are written`, () =>
       Effect.gen(function*() {
         const operator = yield* addOperator(name)
         const [player, other] = [yield* addPlayer(operator, "a"), yield* addPlayer(operator, "b")]

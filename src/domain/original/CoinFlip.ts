@@ -1,4 +1,4 @@
-/** Coin flip: heads or tails. */
+/** Coin flip, an original: its parameters, the outcome from the seeds, and what it pays. */
 import { fairMultiplier, makeOriginal } from "./Original.ts"
 
 export type CoinFlipParams = {

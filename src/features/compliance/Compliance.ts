@@ -116,7 +116,7 @@ export class Compliance extends Context.Service<Compliance, {
       afterCommits(
         Effect.repeat(evaluate, { while: ({ hasMore }) => hasMore }),
         {
-          postponed: (cause) => Effect.logWarning("compliance run postponed", cause)
+          postponed: (cause) => Effect.logWarning("alert evaluation postponed", cause)
         }
       ))
   )

@@ -31,7 +31,10 @@ const Row = Schema.Struct({
 const rows = rowsOf(Row)
 const versions = rowsOf(Schema.Struct({ version: Schema.String }))
 
-const unusable = refuse("TRY_AGAIN", "The provider's settings cannot be used right now. Staff have to set them again.")
+const unusable = refuse(
+  "TRY_AGAIN",
+  "The stored settings of the provider cannot be read. Staff have to enter them again; then send the same request again."
+)
 
 export class Integrations extends Context.Service<Integrations, {
   /** Undefined when there is none, and where it has to be looked up by `find`. `now` in epoch milliseconds. */

@@ -247,7 +247,7 @@ export class KeptCalls extends Context.Service<KeptCalls, {
             if (now - (batch[0]?.call.at ?? now) < giveUpMs) return
             writing = undefined
             counts.unwritten += batch.length
-            yield* Effect.annotateLogs(Effect.logWarning("provider calls that moved no money were not stored"), {
+            yield* Effect.annotateLogs(Effect.logWarning("storing provider calls that moved no money failed"), {
               calls: batch.length,
               reason: describeSqlError(error)
             })

@@ -50,7 +50,10 @@ export const openRegisterSettings = Effect.fnUntraced(function*(
 
 const keyOf = (operatorId: number, kind: ConnectionKind): string => `${operatorId} ${kind}`
 
-const unusable = refuse("TRY_AGAIN", "The register's settings cannot be used right now. Staff have to set them again.")
+const unusable = refuse(
+  "TRY_AGAIN",
+  "The stored settings of the register cannot be read. Staff have to enter them again; then send the same request again."
+)
 
 /** Connection of a sandbox, which sends nothing. */
 const simulated = (id: number, kind: ConnectionKind): RegisterConnection => ({

@@ -65,7 +65,7 @@ export class MessageRecords extends Context.Service<MessageRecords, {
       const unseen = ({ name, slug }: { readonly name: string; readonly slug: string }, id: string) =>
         refuse(
           "NOT_FOUND",
-          `${name} has sent no message ${id} that was accepted, and no call about it was refused in the last ${keptForDays} days. ` +
+          `There is no message ${id} of ${name}: none was accepted, and none was refused in the last ${keptForDays} days. ` +
             `Look for the player's rounds of that time, compare the day with the provider's (provider reconcile ${slug}), or ask ${name} to send it again.`
         )
 

@@ -1,4 +1,4 @@
-/** Background jobs, nodes and encrypted columns: health of the installation. */
+/** Health of the installation: background jobs, nodes, and which encrypted columns still wait to be re-encrypted under the current master key. */
 import { Button, Group, Stack, Text } from "@mantine/core"
 import { useState } from "react"
 import { usePermission } from "../app/session.tsx"

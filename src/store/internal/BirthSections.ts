@@ -1,4 +1,4 @@
-/** Sections of the commit statement for new players. Identity numbers and imported password hashes are encrypted. */
+/** CTEs of the commit statement that write new players. Identity numbers and imported password hashes are encrypted. */
 import type { Birth, BornTexts } from "../../domain/state/Birth.ts"
 import { settingsOf } from "../../domain/state/Change.ts"
 import type { Player } from "../../domain/state/Player.ts"

@@ -1,4 +1,4 @@
-/** Sections of the commit statement for bonuses and promo-code redemptions. */
+/** CTEs of the commit statement that write bonuses and promo-code redemptions. */
 import type { PlayerBonus } from "../../domain/state/Bonus.ts"
 import type { BonusChange, Redemption } from "../../domain/state/Change.ts"
 import {

@@ -2,9 +2,10 @@
  * One statement that commits the decisions of any number of players: it updates their current state where the version still matches, and writes all
  * rows of their decisions. It is a transaction of its own, so that a commit is one round trip.
  *
- * Rows are passed as one array per column, so that the SQL text does not depend on their number; a section without rows gets empty arrays. There are
- * ten texts, planned once: five of growing scope (provider messages, then also payments, other requests, rare writes and new players), each with and
- * without exchange rates. One text per combination of sections made hundreds, each planned in the only commit lane (decision 0042).
+ * Each table has a section of the statement, a CTE that writes its rows. They are passed as one array per column, so that the SQL text does not depend
+ * on their number; a section without rows gets empty arrays. There are ten texts, planned once at the start: five of growing scope (provider messages,
+ * then also payments, other requests, rare writes and new players), each with and without exchange rates. A text for each combination of tables would
+ * make hundreds, and all commits would wait while one is planned, since they run one after the other (`docs/decisions/0042-commit-statements.md`).
  *
  * Integers are passed as `float8`, which holds every amount and id exactly and spares both sides the conversion to arbitrary precision.
  */

@@ -1,4 +1,4 @@
-/** Section of the commit statement for hash-chain links. */
+/** CTEs of the commit statement that write hash-chain links. */
 import type { Link } from "../../chain/Chain.ts"
 import { bytes, insertInto, number, numbers, text } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Section of the commit statement for player notes. */
+/** CTEs of the commit statement that write player notes. */
 import type { PlayerNote } from "../../domain/state/Change.ts"
 import { insertInto, number, text, time } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Sections of the commit statement for obligations and acknowledgements. */
+/** CTEs of the commit statement that write obligations and acknowledgements. */
 import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
 import { flag, insertInto, number, text, time, update } from "./StatementSections.ts"
 

@@ -1,4 +1,4 @@
-/** Sections of the commit statement for original rounds and server seeds. */
+/** CTEs of the commit statement that write rounds of originals, the provably fair games decided in this service, and their server seeds. */
 import type { OriginalRound } from "../../domain/state/Change.ts"
 import type { SeedChange } from "../../domain/state/PlayerSeeds.ts"
 import {

@@ -1,4 +1,4 @@
-/** Sections of the commit statement for payments. Bank details and staff notes are encrypted. */
+/** CTEs of the commit statement that write payments. Bank details and staff notes are encrypted. */
 import type { Payment, PaymentChange } from "../../domain/state/Change.ts"
 import type { PersonalData } from "../../platform/PersonalData.ts"
 import { sealDetails } from "../SealedFields.ts"

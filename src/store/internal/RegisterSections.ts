@@ -1,4 +1,4 @@
-/** Section of the commit statement for register checks. */
+/** CTEs of the commit statement that write register checks. */
 import type { KeptCheck } from "../../domain/state/RegisterCheck.ts"
 import { bytes, columnsOf, flag, insertInto, number, text, time } from "./StatementSections.ts"
 

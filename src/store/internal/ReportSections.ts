@@ -1,5 +1,5 @@
 /**
- * Sections of the commit statement for running totals, which are summed in memory first: whatever the number of players, a commit writes a handful of
+ * CTEs of the commit statement that write running totals, which are summed in memory first: whatever the number of players, a commit writes a handful of
  * their rows.
  *
  * The exchange rate in effect is read by the statement itself: a rate set before it, by any service, applies to all its rows. A commit with only

@@ -1,4 +1,4 @@
-/** Section of the commit statement for players' settings. */
+/** CTEs of the commit statement that write players' settings. */
 import type { PlayerSettings } from "../../domain/state/Change.ts"
 import { standingsOf } from "../../domain/register/Register.ts"
 import type { Restrictions } from "../../domain/state/Player.ts"

@@ -146,7 +146,7 @@ describe("checkRegistration", () => {
   }
 
   // Goal: well-formed unique fields are available beside malformed ones. Method: one bad field among good unique ones.
-  it("returns the valid unique fields of an otherwise invalid registration", () => {
+  it("of an invalid registration, returns the valid fields that must be unique, so that duplicates are reported at once", () => {
     const { unique } = check({ country: "??", email: "nobody", phone: "+49 151 23456789", external_id: " x1 " })
     assert.deepStrictEqual(unique, {
       username: "lucky_luke",

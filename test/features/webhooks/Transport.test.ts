@@ -56,7 +56,7 @@ it.effect("a webhook answered with 2xx is a success, and connections are reused"
     assert.deepInclude(large, { status: null, error: "too_large" })
   }).pipe(Effect.provide(open)))
 
-it.effect("a webhook answered with any other status is a failure, and redirects are not followed", () =>
+it.effect("a webhook answered with a status other than 2xx is a failure, and redirects are not followed", () =>
   Effect.gen(function*() {
     const elsewhere = yield* makeSink()
     const sink = yield* makeSink()
