@@ -1,4 +1,7 @@
-/** Placement of actors on processes: the keys of actors (ids of players) that this process owns and may write, and the epoch of each ownership, which ends when the actor moves. */
+/**
+ * Placement of actors on processes: the keys of actors (ids of players) that this process owns and may write, and the epoch of each ownership, which
+ * ends when the actor moves.
+ */
 import { Context, type Effect, Layer } from "effect"
 
 /**

@@ -102,7 +102,7 @@ const tables: { readonly [section: string]: string } = {
   section6: `
 6.1 headers, signature, envelope; 6.2 each type with its data, whatever the origin; 6.2 player.registered; 6.2 deposit.paid; 6.2 withdrawal.requested, .paid, .rejected; 6.2 bonus.granted; 6.2 bonus.completed; 6.2 kyc.status_changed | e2e/webhooks: deliver every event type
 6.3 2xx within 5 seconds | features/webhooks/Transport: a webhook answered with 2xx is a success | features/webhooks/Transport: a webhook without an answer within five seconds
-6.3 redirects are not followed | features/webhooks/Transport: a webhook answered with any other status is a failure, and redirects are not followed
+6.3 redirects are not followed | features/webhooks/Transport: a webhook answered with a status other than 2xx is a failure, and redirects are not followed
 6.3 eight attempts, then failed; staff retry | features/webhooks/WebhookSender: keeps the timetable: eight attempts
 6 subscribed types only | features/webhooks/WebhookSender: delivers an event to its operator's active endpoints
 6 test ping | features/webhooks/WebhookSender: pings at once with a single attempt

@@ -1,4 +1,7 @@
-/** What play changes in a {@link Draft}, the working copy of a player during one decision: counters of limits, days of activity, the session with its obligations, and dormancy. */
+/**
+ * What play changes in a {@link Draft}, the working copy of a player during one decision: counters of limits, days of activity, the session with its
+ * obligations, and dormancy.
+ */
 import { type Activity, type ActivityKind, isRecorded, recordDay, type Visit } from "./Activity.ts"
 import { type EntryType, noChange } from "./Change.ts"
 import { type Counters, playSince, recordPlay } from "./Limits.ts"

@@ -1,4 +1,7 @@
-/** Operator API handlers for obligations, what a player has to accept or do before playing on (new terms, a reality check, questions), and for its acknowledgement. */
+/**
+ * Operator API handlers for obligations, what a player has to accept or do before playing on (new terms, a reality check, questions), and for its
+ * acknowledgement.
+ */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

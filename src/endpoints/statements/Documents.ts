@@ -1,4 +1,7 @@
-/** Renders a player's account statement as JSON for the API, as CSV, raw or formatted for spreadsheets, and as a printable page. Each is streamed in parts, since a statement may have a hundred thousand entries. */
+/**
+ * Renders a player's account statement as JSON for the API, as CSV, raw or formatted for spreadsheets, and as a printable page. Each is streamed in
+ * parts, since a statement may have a hundred thousand entries.
+ */
 import { Stream } from "effect"
 import type { Entry, EntryType } from "../../domain/state/Change.ts"
 import { minorDigits } from "../../domain/Standards.ts"
