@@ -98,6 +98,7 @@ export interface Findings {
   readonly title: string
   readonly method: ReadonlyArray<string>
   readonly startedAt: Date
+  readonly revision: string | null
   readonly machine: Machine
   readonly postgres: Readonly<Record<string, string>>
   readonly options: Readonly<Record<string, unknown>>
@@ -109,8 +110,7 @@ export const makeResult = ({ startedAt, ...findings }: Findings): Result => ({
   format: 2,
   ...findings,
   started_at: startedAt.toISOString(),
-  seconds: Math.round((Date.now() - startedAt.getTime()) / 1000),
-  revision: revisionOf(import.meta.dirname)
+  seconds: Math.round((Date.now() - startedAt.getTime()) / 1000)
 })
 
 /** Writes text to `bench/results/<time>-<name>` and gives the path from here. */

@@ -1,6 +1,8 @@
 /** The service of this checkout and, to compare both in the same rounds, of another one. */
+import { Effect } from "effect"
 import { showProgress } from "../report/Progress.ts"
 import { revisionOf } from "../report/Result.ts"
+import { Checkout } from "../targets/NodeFlags.ts"
 import { type PitbossOptions, startPitboss } from "../targets/Pitboss.ts"
 import type { Postgres } from "../targets/Postgres.ts"
 import type { Provisioning } from "../targets/Target.ts"
@@ -24,8 +26,8 @@ export const startCheckout = (
     ...options,
     name,
     database: name,
-    ...(name === "before" ? { checkout: before, profiled: false } : {})
-  })
+    ...(name === "before" ? { profiled: false } : {})
+  }).pipe(Effect.updateService(Checkout, (own) => name === "before" ? before ?? own : own))
 
 /** Sentence about the other checkout; none without one. */
 export const describeBefore = (before: string | undefined): ReadonlyArray<string> =>

@@ -12,6 +12,7 @@ import * as Flags from "../Flags.ts"
 import { endProgress, showProgress } from "../report/Progress.ts"
 import { figure, type Measurement } from "../report/Result.ts"
 import { launchChromium } from "../targets/Chromium.ts"
+import { Checkout } from "../targets/NodeFlags.ts"
 import { Created, startService } from "../targets/Service.ts"
 import { roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
@@ -292,8 +293,9 @@ export const pageScenario = scenario({
     20 + (folder === undefined ? entries / 30_000 : 0) + rounds * 30
   ],
   measure: Effect.fnUntraced(function*(options) {
+    const checkout = yield* Checkout
     yield* Effect.try({
-      try: () => execFileSync(process.execPath, [join(import.meta.dirname, "..", "..", "scripts", "pages.ts")]),
+      try: () => execFileSync(process.execPath, [join(checkout, "scripts", "pages.ts")]),
       catch: failedAt("building the pages")
     })
     const { database, environment, made, operatorId, postgres, shape } = yield* openDataset(options)

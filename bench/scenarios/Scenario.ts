@@ -6,6 +6,7 @@ import { describeMachine } from "../report/Machine.ts"
 import { endProgress } from "../report/Progress.ts"
 import { type Findings, makeResult, type Result, revisionOf, toJson, writeReport } from "../report/Result.ts"
 import { renderPage, renderText } from "../report/TextReport.ts"
+import { Checkout } from "../targets/NodeFlags.ts"
 import { type Postgres, readSettings } from "../targets/Postgres.ts"
 
 /** The machine and the settings of the database, as both are before the load. */
@@ -26,16 +27,15 @@ interface Definition<Name extends string, Flags extends Command.Command.Config> 
   /** Description of the steps, and approximate duration in seconds. */
   readonly plan: (options: Options<Flags>) => readonly [what: string, seconds: number]
   readonly measure: (options: Options<Flags>, startedAt: Date) => Effect.Effect<
-    Omit<Findings, "scenario" | "title" | "startedAt" | "options"> & { readonly title?: string },
+    Omit<Findings, "scenario" | "title" | "startedAt" | "revision" | "options"> & { readonly title?: string },
     BenchError,
     Scope.Scope
   >
 }
 
-const announce = (what: string, seconds: number): Effect.Effect<void> => {
+export const lengthOf = (seconds: number): string => {
   const minutes = seconds / 60
-  const length = seconds < 90 ? `${Math.ceil(seconds)} s` : `${minutes.toFixed(minutes < 10 ? 1 : 0)} min`
-  return Console.log(`${what}: about ${length}`)
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${minutes.toFixed(minutes < 10 ? 1 : 0)} min`
 }
 
 /** Options as a result has them: paths of this machine say nothing of the measurement. */
@@ -56,11 +56,13 @@ export const scenario = <Name extends string, const Flags extends Command.Comman
     function*(options: Options<Flags>): Effect.fn.Return<Result, BenchError, Scope.Scope> {
       const startedAt = new Date()
       const given: Findings["options"] = Object(options)
-      yield* announce(...plan(options))
+      const [what, seconds] = plan(options)
+      yield* Console.log(`${what}: about ${lengthOf(seconds)}`)
       const result = makeResult({
         scenario: name,
         title,
         startedAt,
+        revision: revisionOf(yield* Checkout),
         options: withoutPaths(given),
         ...yield* measure(options, startedAt)
       })
@@ -73,5 +75,5 @@ export const scenario = <Name extends string, const Flags extends Command.Comman
     Effect.scoped,
     Effect.ensuring(Effect.sync(endProgress))
   )
-  return { run, command: Command.make(name, flags, run).pipe(Command.withDescription(about)) }
+  return { name, plan, run, command: Command.make(name, flags, run).pipe(Command.withDescription(about)) }
 }

@@ -4,7 +4,7 @@ import type { BenchError } from "../BenchError.ts"
 import { familyOf } from "../report/ProcessorTime.ts"
 import { startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
-import { project } from "./NodeFlags.ts"
+import { Checkout } from "./NodeFlags.ts"
 import { type Postgres, startPostgres } from "./Postgres.ts"
 import { type Environment, get, startService } from "./Service.ts"
 
@@ -100,7 +100,7 @@ const makeScript = Effect.fnUntraced(function*(
       const child = yield* startChild({
         name: `npm ${args.join(" ")}`,
         command: "npm",
-        args: ["--prefix", project, ...args],
+        args: ["--prefix", yield* Checkout, ...args],
         environment: complete
       })
       yield* get(`http://${host}:${port}/health/ready`).pipe(

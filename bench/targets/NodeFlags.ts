@@ -1,10 +1,13 @@
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type BenchError, failedAt } from "../BenchError.ts"
 
 /** Root of this checkout. */
 export const project = dirname(dirname(import.meta.dirname))
+
+/** Checkout, its packages installed, of which service, pages and commands are measured. */
+export const Checkout = Context.Reference<string>("pitboss/bench/Checkout", { defaultValue: () => project })
 
 /** Node.js arguments of `npm start`, so that measurements run as in production. Throws when it runs something else. */
 export const startArguments = (packageText: string): ReadonlyArray<string> => {

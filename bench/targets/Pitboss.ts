@@ -33,8 +33,6 @@ export interface PlayerNeeds {
 
 export interface PitbossOptions {
   readonly name?: string
-  /** Another checkout of the project; this one when left out. */
-  readonly checkout?: string | undefined
   /** A new one is made where there is no {@link dataset}; `postgres`, which every server has, is taken as it is. */
   readonly database?: string
   /** Uses existing players instead of new ones: of this operator, in a migrated database. */
@@ -160,7 +158,7 @@ export const startPitboss = (
   options: PitbossOptions = {}
 ): Effect.Effect<Pitboss, BenchError, Scope.Scope> =>
   Effect.gen(function*() {
-    const { checkout, database = "pitboss", dataset, name = "pitboss", needs = {} } = options
+    const { database = "pitboss", dataset, name = "pitboss", needs = {} } = options
     if (dataset === undefined && database !== "postgres") {
       // a kept folder may hold that of an earlier run
       yield* postgres.query("postgres", `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
@@ -169,7 +167,6 @@ export const startPitboss = (
     const environment = dataset?.environment ?? environmentOn(postgres, database)
     const inspectorPort = options.profiled === true ? yield* freePort : undefined
     const service = yield* startService(environment, {
-      checkout,
       nodeArguments: inspectorPort === undefined ? [] : [`--inspect=127.0.0.1:${inspectorPort}`]
     })
     const { backofficePort, child, create, host, port } = service

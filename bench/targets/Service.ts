@@ -5,7 +5,7 @@ import { BenchError, failedAt } from "../BenchError.ts"
 import { request } from "undici"
 import { type Child, startChild } from "./Child.ts"
 import { freePort } from "./FreePort.ts"
-import { nodeFlags, project } from "./NodeFlags.ts"
+import { Checkout, nodeFlags } from "./NodeFlags.ts"
 import type { Postgres } from "./Postgres.ts"
 
 const host = "127.0.0.1"
@@ -112,8 +112,6 @@ export const get = (url: string): Effect.Effect<string, BenchError> =>
   })
 
 interface ServiceOptions {
-  /** Another checkout of the project with its packages installed; this one when left out. */
-  readonly checkout?: string | undefined
   /** Free ones when left out. */
   readonly ports?: { readonly port: number; readonly backofficePort: number }
   /** Arguments for Node.js itself, beside those of `npm start`. */
@@ -126,10 +124,11 @@ interface ServiceOptions {
 export const startService = Effect.fnUntraced(
   function*(
     environment: Environment,
-    { askEveryMs = 100, checkout = project, nodeArguments = [], ports }: ServiceOptions = {}
+    { askEveryMs = 100, nodeArguments = [], ports }: ServiceOptions = {}
   ): Effect.fn.Return<Service, BenchError, Scope.Scope> {
     const { backofficePort, port } = ports ?? { port: yield* freePort, backofficePort: yield* freePort }
     const complete = { ...environment, PORT: String(port), BACKOFFICE_PORT: String(backofficePort) }
+    const checkout = yield* Checkout
     const flags = yield* nodeFlags(checkout)
     const child = yield* startChild({
       name: "pitboss",
