@@ -52,9 +52,10 @@ const ratios = (
     return counterpart === undefined ? [] : [of(result) / of(counterpart.result)]
   })
 
-const p99Of = ({ latency }: RoundResult): number => summarize(latency).p99_ms
+const latencyOf = (percentile: "p50_ms" | "p99_ms") => ({ latency }: RoundResult): number =>
+  summarize(latency)[percentile]
 
-/** Figures of an open loop: latency relative to a commit and to the baseline at the same share of its peak. */
+/** Figures of an open loop: latency relative to a commit and to the baseline. */
 const openLoopFigures = (
   own: ReadonlyArray<TrafficRound>,
   baseline: ReadonlyArray<TrafficRound>
@@ -63,11 +64,14 @@ const openLoopFigures = (
     commit_ms === undefined ? [] : [{ commit_ms, sent_ms: summarize(result.served).p50_ms }]
   )
   if (commits.length === 0) return []
-  const against = ratios(own, baseline, p99Of)
+  const against = ([["p50", "p50_ms"], ["p99", "p99_ms"]] as const).flatMap(([name, percentile]) => {
+    const found = ratios(own, baseline, latencyOf(percentile))
+    return found.length === 0 ? [] : [figure(`${name} ÷ baseline`, "×", "lower", found)]
+  })
   return [
     figure("p50 from sending", "ms", "lower", commits.map(({ sent_ms }) => sent_ms)),
     figure("p50 ÷ one commit", "×", "lower", commits.map(({ commit_ms, sent_ms }) => sent_ms / commit_ms)),
-    ...(against.length === 0 ? [] : [figure("p99 ÷ baseline", "×", "lower", against)]),
+    ...against,
     figure("sent late, p99", "ms", "neither", own.map(({ result }) => result.sendDelayP99_ms))
   ]
 }
@@ -196,9 +200,9 @@ export const measureTraffic = (
   options: ReportOptions = {}
 ): ReadonlyArray<Measurement> => {
   const groups = [...new Set(rounds.map(({ group }) => group))]
-  const targets = [...new Set(rounds.map(({ target }) => target))]
+  const targetsOf = (group: string) => new Set(rounds.flatMap((round) => round.group === group ? [round.target] : []))
   return groups.flatMap((group) => [
-    ...targets.map((target) => measureTarget(rounds, group, groups, target, noun, options)),
+    ...[...targetsOf(group)].map((target) => measureTarget(rounds, group, groups, target, noun, options)),
     ...measureOperations(rounds, group, "pitboss")
   ])
 }

@@ -13,7 +13,7 @@ import { audit, checkedRound, loadOf, profileRound, roundNumbers } from "./Round
 import { describeServer, scenario } from "./Scenario.ts"
 
 /** Required throughput of mixed traffic, as a share of that of pure bets. */
-const leastShare = 0.7
+const leastShare = 0.75
 
 /** Enough for all stakes, and below what compliance takes for suspicious: otherwise every payment would raise an alert. */
 const openingBalance = 40_000

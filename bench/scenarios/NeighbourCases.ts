@@ -48,9 +48,14 @@ export interface NeighbourCase {
   readonly beside: (world: World, round: number, prepared: Prepared) => Effect.Effect<unknown, BenchError>
   /** The service is started again right before it is measured, which is a second then. */
   readonly fromStart?: true
+  /** Greatest p99 beside it by the calm one, ms; {@link allowedBeside} unless the case says so. */
+  readonly allowed?: (calm_ms: number) => number
   /** Measured seconds, when determined by the case. */
   readonly seconds?: (sizes: CaseSizes) => number
 }
+
+/** Twice the calm p99, or what nobody feels. */
+export const allowedBeside = (calm_ms: number): number => Math.max(2 * calm_ms, 25)
 
 /** Result of `prepare` for `beside`. */
 interface Prepared {
@@ -257,6 +262,7 @@ export const neighbourCases: ReadonlyArray<NeighbourCase> = [
     name: "start",
     about: "the first second after a start",
     fromStart: true,
+    allowed: () => 60,
     beside: () => Effect.never
   },
   {
@@ -311,6 +317,7 @@ export const neighbourCases: ReadonlyArray<NeighbourCase> = [
   {
     name: "register-hangs",
     about: "the same with a register that takes questions and never answers",
+    allowed: (calm_ms) => 1.2 * calm_ms,
     prepare: Effect.fnUntraced(function*(world, round) {
       const operator = `hanging-${round}`
       const prepared = yield* prepareRegistrations(world, operator)

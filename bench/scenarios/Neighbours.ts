@@ -18,12 +18,9 @@ import { type Postgres, startPostgres } from "../targets/Postgres.ts"
 import type { Profiler } from "../targets/Profiler.ts"
 import { type Service, startService } from "../targets/Service.ts"
 import { startSink } from "../targets/Sink.ts"
-import { caseNames, type NeighbourCase, neighbourCases, nothing, type World } from "./NeighbourCases.ts"
+import { allowedBeside, caseNames, type NeighbourCase, neighbourCases, nothing, type World } from "./NeighbourCases.ts"
 import { audit, checkedRound, profileRound, roundNumbers } from "./Rounds.ts"
 import { describeServer, scenario } from "./Scenario.ts"
-
-/** Maximum ratio of the p99 of unaffected players to the calm p99. */
-const bar = 2
 
 const warmUpSeconds = 1
 
@@ -60,7 +57,7 @@ interface CaseRound {
 }
 
 const measureCase = (
-  { name, seconds }: NeighbourCase,
+  { allowed = allowedBeside, name, seconds }: NeighbourCase,
   rounds: ReadonlyArray<CaseRound>,
   noted: Readonly<Record<string, number>>
 ): Measurement => {
@@ -75,7 +72,8 @@ const measureCase = (
     group: "bets beside",
     name,
     figures: [
-      figure("× p99 calm", "×", "lower", rounds.map(({ beside, calm }) => held(beside) / held(calm)), bar),
+      figure("p99 ÷ allowed", "×", "lower", rounds.map(({ beside, calm }) => held(beside) / allowed(held(calm))), 1),
+      figure("× p99 calm", "×", "lower", rounds.map(({ beside, calm }) => held(beside) / held(calm))),
       ...latencyFigures(rounds.map(({ beside }) => beside.latency)),
       figure("p99 calm", "ms", "lower", rounds.map(({ calm }) => p99(calm))),
       figure("p99 of the worst second", "ms", "lower", rounds.map(({ beside }) => worstSecond(beside))),
@@ -269,7 +267,7 @@ export const neighbourScenario = scenario({
     )
     const ratios = measurements.map(({ figures }) => median(figures[0]?.values ?? []))
     yield* Console.log(
-      `${ratios.filter((ratio) => ratio <= bar).length} of ${ratios.length} cases within ${bar} times the calm p99`
+      `${ratios.filter((ratio) => ratio <= 1).length} of ${ratios.length} cases within what is allowed`
     )
     return {
       ...server,
@@ -278,12 +276,12 @@ export const neighbourScenario = scenario({
           Math.round(perSecond)
         } per second (half of the peak unless given) over ` +
         `${connections} connections; ${options.seconds} s calm and then beside each case, latency from the moment a bet was due.`,
-        "The bar is twice the calm p99, of players who are not concerned themselves; of `rest`, which is most of its time calm, the p99 " +
-        "of the worst second against that of the calm. Generator, cases, PostgreSQL and service share the machine. Every balance is " +
+        "Allowed are twice the calm p99, of players who are not concerned themselves, or 25 ms; of `start` 60 ms; of `register-hangs` 1.2 times the calm. " +
+        "Of `rest`, which is most of its time calm, the p99 of the worst second counts, against that of the calm. Generator, cases, PostgreSQL and service share the machine. Every balance is " +
         "checked after every round, the ledger proved at the end.",
         ...cases.map(({ about, name }) => `${name}: ${about}.`)
       ],
-      headlines: headlineOf(figure("worst", "×", "lower", [Math.max(...ratios)]), "the calm p99, in the worst case"),
+      headlines: headlineOf(figure("worst", "×", "lower", [Math.max(...ratios)]), "the allowed p99, in the worst case"),
       measurements
     }
   })

@@ -92,13 +92,23 @@ export const traffics: Readonly<Record<MeasuredAlike, TrafficDefinition>> = {
 const openGroup = (group: string, share: number): string =>
   `${group}, open loop at ${share === 50 ? "half" : share === 10 ? "a tenth" : `${share} %`} of its own peak`
 
+/** Service and baseline at one rate, which both carry. */
+const sameRateGroup = (group: string): string => `${group}, open loop at half of the baseline's peak`
+
+const sameRateTargets: ReadonlyArray<string> = ["pitboss", "before", "baseline"]
+
+const hasSameRate = (
+  { shares, targets }: { readonly shares: ReadonlyArray<number>; readonly targets: ReadonlyArray<TargetName> }
+): boolean => shares.length > 0 && targets.includes("baseline")
+
 /** Required figures of bets of many players, relative to the same run: docs/benchmarks.md. */
 const barsOfBets = (many: string): Bars => (group, target, name) => {
   if (target !== "pitboss") return undefined
-  if (group === many) return { "× baseline": 5, "× one-statement": 2.2, "× ceiling": 0.4 }[name]
-  if (group === openGroup(many, 50)) return name === "p99 ÷ baseline" ? 1 : undefined
+  if (group === many) return { "× baseline": 5, "× one-statement": 2.2, "× ceiling": 0.42 }[name]
+  if (group === openGroup(many, 50)) return name === "p99 ÷ baseline" ? 1.2 : undefined
   if (group === openGroup(many, 10)) return name === "p50 ÷ one commit" ? 1.3 : undefined
-  return name === `× ${many}` ? 1 : undefined
+  if (group === sameRateGroup(many)) return { "p50 ÷ baseline": 1, "p99 ÷ baseline": 0.6 }[name]
+  return name === `× ${many}` ? group === groupName("ten", 10) ? 0.9 : 1 : undefined
 }
 
 /** Enough for a hundred million stakes of one player. */
@@ -197,7 +207,8 @@ const trafficScenario = (kind: MeasuredAlike) => {
     },
     plan: ({ before, mixes, players, rounds, seconds, shares, targets, warmUpSeconds }) => {
       const count = rounds * targetsOf({ before, targets }).length *
-        (mixes.length + (mixes.includes("many") ? shares.length : 0))
+          (mixes.length + (mixes.includes("many") ? shares.length : 0)) +
+        (mixes.includes("many") && hasSameRate({ shares, targets }) ? 2 * rounds : 0)
       return [
         `${name}: ${count} rounds of ${warmUpSeconds} + ${seconds} s`,
         10 + targetsOf({ before, targets }).length * players / 200 + count * (warmUpSeconds + seconds + 0.7)
@@ -224,35 +235,48 @@ const trafficScenario = (kind: MeasuredAlike) => {
         commits.push(commit)
         const commit_ms = summarize(commit).p50_ms
         for (const mix of options.mixes) {
+          const group = groupName(mix, options.players)
+          const run = (
+            context: RoundContext & { readonly books: Books },
+            perSecond: number | null,
+            label: string,
+            hooks: Pick<RoundContext, "measuring" | "measured"> = {}
+          ) =>
+            checkedRound(
+              { ...context, ...hooks },
+              `round ${round}/${options.rounds}  ${label.padEnd(9)}  ${context.target.name.padEnd(13)}`,
+              {
+                players: mixSize(mix, options.players),
+                idPrefix: `${round}${label.replace(/\W/g, "")}`,
+                seed: round
+              },
+              {
+                kind,
+                connections: options.connections,
+                phases: steadily(perSecond, options),
+                ...loadOf(options)
+              }
+            )
+          let baselinePeak: number | undefined
           for (const { context, profiler } of inTurn(round, contexts)) {
             const target = context.target.name
-            const players = mixSize(mix, options.players)
-            const run = (
-              perSecond: number | null,
-              label: string,
-              hooks: Pick<RoundContext, "measuring" | "measured"> = {}
-            ) =>
-              checkedRound(
-                { ...context, ...hooks },
-                `round ${round}/${options.rounds}  ${label.padEnd(8)}  ${target.padEnd(13)}`,
-                { players, idPrefix: `${round}${label.replace(/\W/g, "")}`, seed: round },
-                {
-                  kind,
-                  connections: options.connections,
-                  phases: steadily(perSecond, options),
-                  ...loadOf(options)
-                }
-              )
             const result = yield* profiler === undefined
-              ? run(options.ratePerSecond, mix)
-              : profileRound(profiler, `${kind}-${mix}`, (hooks) => run(options.ratePerSecond, mix, hooks))
-            const group = groupName(mix, options.players)
+              ? run(context, options.ratePerSecond, mix)
+              : profileRound(profiler, `${kind}-${mix}`, (hooks) => run(context, options.ratePerSecond, mix, hooks))
             rounds.push({ round, group, target, result })
             if (mix !== "many" || options.ratePerSecond !== null) continue
+            if (target === "baseline") baselinePeak = result.perSecond
             for (const share of options.shares) {
-              const open = yield* run(Math.max(1, result.perSecond * share / 100), `${mix} ${share}%`)
+              const open = yield* run(context, Math.max(1, result.perSecond * share / 100), `${mix} ${share}%`)
               rounds.push({ round, group: openGroup(group, share), target, result: open, commit_ms })
             }
+          }
+          if (baselinePeak === undefined || !hasSameRate(options)) continue
+          for (const { context } of inTurn(round, contexts)) {
+            const target = context.target.name
+            if (!sameRateTargets.includes(target)) continue
+            const result = yield* run(context, Math.max(1, baselinePeak / 2), `${mix} same`)
+            rounds.push({ round, group: sameRateGroup(group), target, result, commit_ms })
           }
         }
       }
@@ -286,7 +310,7 @@ const trafficScenario = (kind: MeasuredAlike) => {
           ...(options.shares.length > 0 && ratePerSecond === null
             ? [
               "Open loops: latency from the moment a request was due, and from sending; one commit is a single row updated over one " +
-              "idle connection before each round. A bar is held against the median."
+              "idle connection before each round; at half of the baseline's peak both are offered the same rate. A bar is held against the median."
             ]
             : []),
           ...describeBefore(options.before),
