@@ -7,6 +7,7 @@ import { readResult, writeReport } from "./report/Result.ts"
 import { renderPage } from "./report/TextReport.ts"
 import { apiScenario } from "./scenarios/Api.ts"
 import { attackScenario } from "./scenarios/Attacks.ts"
+import { runBars } from "./scenarios/Bars.ts"
 import { baselineScenario } from "./scenarios/BaselineTuning.ts"
 import { coldStartScenario } from "./scenarios/ColdStart.ts"
 import { engineScenario } from "./scenarios/Engine.ts"
@@ -21,9 +22,10 @@ import { profileScenario } from "./scenarios/Profiles.ts"
 import { protocolScenario } from "./scenarios/Protocols.ts"
 import { readScenario, reportScenario, staffReadScenario } from "./scenarios/Reads.ts"
 import { recoveryScenario } from "./scenarios/Recovery.ts"
-import { long, runSuite, short } from "./scenarios/Suite.ts"
+import { long, promised, runSuite, scenarioNames, short } from "./scenarios/Suite.ts"
 import { trafficScenarios } from "./scenarios/Traffic.ts"
 import { verificationScenario } from "./scenarios/Verification.ts"
+import { waitScenario } from "./scenarios/Waits.ts"
 import { webhookScenario } from "./scenarios/Webhooks.ts"
 import { writeBytesScenario } from "./scenarios/WriteBytes.ts"
 
@@ -37,6 +39,21 @@ const suite = Command.make("suite", {
   const size = isLong ? long : short
   return runSuite({ ...size, dataset: { ...size.dataset, folder } })
 }).pipe(Command.withDescription("All scenarios one after the other, and one page with all of them"))
+
+const bars = Command.make(
+  "bars",
+  {
+    before: Flags.before,
+    only: Flags.choice("only", scenarioNames, "scenarios, not only those of the project's promises", promised.only),
+    rounds: Flags.rounds(3),
+    folder: Flags.dataFolder,
+    maxForeignLoad: Flags.maxForeignLoad
+  },
+  ({ folder, maxForeignLoad, only, ...options }) =>
+    runBars({ ...promised, only, maxForeignLoad, dataset: { ...promised.dataset, folder } }, options)
+).pipe(
+  Command.withDescription("Every figure that has a bar: today, before, noise (also --before)")
+)
 
 const compare = Command.make(
   "compare",
@@ -64,6 +81,7 @@ const page = Command.make(
 
 export const all = [
   suite,
+  bars,
   ...Object.values(trafficScenarios).map(({ command }) => command),
   mixedScenario.command,
   apiScenario.command,
@@ -84,6 +102,7 @@ export const all = [
   growthScenario.command,
   memoryScenario.command,
   verificationScenario.command,
+  waitScenario.command,
   writeBytesScenario.command,
   baselineScenario.command,
   compare,

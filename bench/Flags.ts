@@ -18,8 +18,13 @@ export const seconds = (name: string, description: string, minimum: number) =>
 export const switchOf = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
-/** A comma-separated choice of words, each at most once and in the given order. */
-export const choice = <const Words extends ReadonlyArray<string>>(name: string, words: Words, description: string) =>
+/** A comma-separated choice of words, each at most once and in the given order; all of them, or the standard ones, when left out. */
+export const choice = <const Words extends ReadonlyArray<string>>(
+  name: string,
+  words: Words,
+  description: string,
+  standard: ReadonlyArray<Words[number]> = words
+) =>
   Flag.String(name).pipe(
     Flag.withDescription(`${description}: ${words.join(",")}`),
     Flag.filter(
@@ -27,7 +32,7 @@ export const choice = <const Words extends ReadonlyArray<string>>(name: string, 
       (text) => `${text}: expected some of ${words.join(",")}`
     ),
     Flag.map((text): ReadonlyArray<Words[number]> => words.filter((word) => text.split(",").includes(word))),
-    Flag.withDefault(words)
+    Flag.withDefault(standard)
   )
 
 /** Comma-separated whole numbers from 1 to `maximum`. */

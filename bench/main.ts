@@ -6,13 +6,18 @@ import { Command } from "effect/cli"
 import * as Commands from "./Commands.ts"
 import { runSuite, short } from "./scenarios/Suite.ts"
 
-// what people type when they compare is a flag, and what it takes are two files
-const args = process.argv.slice(2).map((word, index) => index === 0 && word === "--compare" ? "compare" : word)
+// what people type when they compare is a flag
+const [first, ...rest] = process.argv.slice(2)
+const args = first === "--compare"
+  ? ["compare", ...rest]
+  : first === "--before"
+  ? ["bars", first, ...rest]
+  : process.argv.slice(2)
 
 const bench = Command.make("bench", {}, () => runSuite(short)).pipe(
   Command.withDescription(
     "Measures the service. Without a command: the short suite, about eight minutes, which ends in a page with all of it. " +
-      "`--compare A B` holds two results against one another. Figures are comparable within one run: see docs/benchmarks.md"
+      "`--compare A B` holds two results against one another, `--before DIR` all figures with a bar against another checkout's. Figures are comparable within one run: see docs/benchmarks.md"
   ),
   Command.withSubcommands(Commands.all)
 )

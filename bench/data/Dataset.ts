@@ -157,6 +157,10 @@ const make = Effect.fnUntraced(function*(folder: string | undefined, options: Da
 
 const manifestOf = (folder: string): string => join(folder, "dataset.json")
 
+/** Approximate seconds that making the data takes; 0 where they are. */
+export const secondsToMake = ({ entries, folder }: DatasetOptions): number =>
+  folder !== undefined && existsSync(manifestOf(folder)) ? 0 : entries / 15_000
+
 const readManifest = (folder: string): Effect.Effect<Manifest, BenchError> =>
   Effect.tryPromise({ try: () => readFile(manifestOf(folder), "utf8"), catch: failedAt(folder) }).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))),

@@ -30,15 +30,18 @@ export const formatFigure = ({ unit, values }: Figure): string => {
   return min === max ? format(median) : `${format(median)} (${format(min)}–${format(max)})`
 }
 
+/** A formatted value with its unit. */
+export const withUnit = (unit: Figure["unit"], value: string): string =>
+  unit === "×" || unit === "" ? value : unit === "/s" || unit === "%" ? `${value}${unit}` : `${value} ${unit}`
+
 /** Headline of a figure: median with unit, and range with the label. */
 export const headlineOf = (found: Figure | undefined, label: string): ReadonlyArray<Headline> => {
   if (found === undefined || found.values.length === 0) return []
   const { unit, values } = found
   const { max, median, min } = spread(values)
   const format = (value: number) => formatValue(unit, value)
-  const suffix = unit === "×" || unit === "" ? "" : unit === "/s" || unit === "%" ? unit : ` ${unit}`
   const range = min === max ? "" : ` (${format(min)}–${format(max)})`
-  return [{ value: `${format(median)}${suffix}`, label: `${label}${range}` }]
+  return [{ value: withUnit(unit, format(median)), label: `${label}${range}` }]
 }
 
 /** Whether the middle is within the limit; undefined where there is none. */

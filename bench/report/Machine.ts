@@ -64,3 +64,8 @@ export const describeMachine = (folder: string): Machine => ({
   sync_us: measureSync(folder),
   load_before: loadavg()[0] ?? 0
 })
+
+/** Where a run took place, in a line. */
+export const describe = (machine: Machine): string =>
+  `${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.kernel}, Node.js ${machine.node}, database on ` +
+  `${machine.filesystem}, ${machine.sync_us} µs per synced write, load before ${machine.load_before.toFixed(2)}`

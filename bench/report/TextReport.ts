@@ -1,12 +1,7 @@
 import { columnName, columnsOf, formatErrors, formatFigure, formatValue, groupsOf, meetsLimit } from "./Format.ts"
-import type { Machine } from "./Machine.ts"
+import { describe } from "./Machine.ts"
 import type { Measurement, Result } from "./Result.ts"
 import { renderTable } from "./Table.ts"
-
-/** Where a run took place, in a line. */
-const describe = (machine: Machine): string =>
-  `${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.kernel}, Node.js ${machine.node}, database on ` +
-  `${machine.filesystem}, ${machine.sync_us} µs per synced write, load before ${machine.load_before.toFixed(2)}`
 
 const verdict = (met: boolean | undefined): string => met === undefined ? "" : met ? " ✓" : " ✗"
 

@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import { Flag } from "effect/cli"
 import * as Flags from "../Flags.ts"
 import { startGenerator } from "../load/Generator.ts"
 import { steadily } from "../load/Round.ts"
@@ -35,9 +34,7 @@ export const protocolScenario = scenario({
     connections: Flags.connections(256),
     ratePerSecond: Flags.ratePerSecond,
     before: Flags.before,
-    protocols: Flags.choice("protocols", protocols, "what to measure").pipe(
-      Flag.withDefault<ReadonlyArray<(typeof protocols)[number]>>(protocols)
-    )
+    protocols: Flags.choice("protocols", protocols, "what to measure")
   },
   plan: ({ before, players, protocols: measured, rounds, seconds, warmUpSeconds }) => {
     const each = (measured.length + 1) * checkoutsOf(before).length

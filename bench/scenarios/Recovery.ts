@@ -26,7 +26,7 @@ import { checkBalances, checkedRound, roundNumbers } from "./Rounds.ts"
 import { scenario } from "./Scenario.ts"
 
 /** What is killed: all processes, or PostgreSQL's alone. */
-const victims = ["everything", "postgres"] as const
+export const victims = ["everything", "postgres"] as const
 type Victim = (typeof victims)[number]
 
 interface RecoveryOptions {

@@ -4,19 +4,28 @@ import { mixedOperations } from "../load/MixedTraffic.ts"
 import { type Result, writeReport } from "../report/Result.ts"
 import { renderPage } from "../report/TextReport.ts"
 import { bestBaselines } from "../targets/Baseline.ts"
+import { formNames } from "../targets/Forms.ts"
 import { apiScenario, endpoints } from "./Api.ts"
 import { coldStartScenario } from "./ColdStart.ts"
 import { engineScenario, storeNames } from "./Engine.ts"
 import { growthScenario } from "./Growth.ts"
 import { memoryScenario } from "./Memory.ts"
 import { mixedScenario } from "./Mixed.ts"
+import { caseNames } from "./NeighbourCases.ts"
+import { neighbourScenario } from "./Neighbours.ts"
 import { overloadScenario } from "./Overload.ts"
+import { pageScenario } from "./Pages.ts"
 import { readScenario } from "./Reads.ts"
+import { recoveryScenario, victims } from "./Recovery.ts"
 import { type MeasuredAlike, mixNames, traffics, trafficScenarios } from "./Traffic.ts"
+import { verificationScenario } from "./Verification.ts"
+import { waitScenario } from "./Waits.ts"
 import { webhookScenario } from "./Webhooks.ts"
 
 /** How much of everything there is. */
 export interface SuiteSize {
+  /** Names of the scenarios that run. */
+  readonly only: ReadonlyArray<string>
   readonly rounds: number
   readonly seconds: number
   readonly warmUpSeconds: number
@@ -29,16 +38,30 @@ export interface SuiteSize {
   readonly webhookEvents: number
   readonly overloadConnections: number
   readonly repetitions: number
-  readonly api: boolean
-  readonly reads: boolean
-  readonly growth: boolean
-  readonly memory: boolean
+  /** Whether bets are measured in open loops, too. */
+  readonly openLoops: boolean
+  /** Bets per second beside something. */
+  readonly rate: number
   /** Percent of the processors. */
   readonly maxForeignLoad: number
 }
 
+const shortNames = [
+  "bets",
+  "bet-win",
+  "session",
+  "deposits",
+  "originals",
+  "mixed",
+  "engine",
+  "webhooks",
+  "overload",
+  "coldstart"
+]
+
 /** About eight minutes on two cores: for an overview, too short for small differences. */
 export const short: SuiteSize = {
+  only: shortNames,
   rounds: 3,
   seconds: 2,
   warmUpSeconds: 1,
@@ -49,15 +72,14 @@ export const short: SuiteSize = {
   webhookEvents: 50,
   overloadConnections: 1000,
   repetitions: 20,
-  api: false,
-  reads: false,
-  growth: false,
-  memory: false,
+  openLoops: false,
+  rate: 300,
   maxForeignLoad: 100
 }
 
 /** About an hour: everything, with rounds enough for comparisons, on a casino of a million players. */
 export const long: SuiteSize = {
+  only: [...shortNames, "api", "memory", "reads", "growth", "pages", "waits"],
   rounds: 5,
   seconds: 5,
   warmUpSeconds: 3,
@@ -68,32 +90,53 @@ export const long: SuiteSize = {
   webhookEvents: 200,
   overloadConnections: 2000,
   repetitions: 100,
-  api: true,
-  reads: true,
-  growth: true,
-  memory: true,
+  openLoops: true,
+  rate: 2000,
   maxForeignLoad: 10
 }
 
-const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, BenchError>> => {
-  const { connections, dataset, maxForeignLoad, players, registered, rounds, seconds, warmUpSeconds } = size
+/** A round of everything that the project promises a figure of, on a casino of ten million entries. */
+export const promised: SuiteSize = {
+  ...long,
+  only: ["bets", "mixed", "neighbours", "recovery", "verification", "pages", "waits"],
+  rounds: 1,
+  dataset: { ...long.dataset, entries: 10_000_000 }
+}
+
+/** A scenario with its options. */
+interface Planned {
+  readonly name: string
+  /** Approximate duration. */
+  readonly seconds: number
+  /** Whether it runs on the generated casino. */
+  readonly onDataset: boolean
+  readonly run: Effect.Effect<Result, BenchError>
+}
+
+const planned = <Options extends object>(
+  { name, plan, run }: {
+    readonly name: string
+    readonly plan: (options: Options) => readonly [what: string, seconds: number]
+    readonly run: (options: Options) => Effect.Effect<Result, BenchError>
+  },
+  options: NoInfer<Options>
+): Planned => ({ name, seconds: plan(options)[1], onDataset: "entries" in options, run: run(options) })
+
+const everything = (size: Omit<SuiteSize, "only">): ReadonlyArray<Planned> => {
+  const { connections, dataset, maxForeignLoad, players, rate, registered, rounds, seconds, warmUpSeconds } = size
   const time = { rounds, seconds, warmUpSeconds, maxForeignLoad }
+  const load = { ...time, players, registered, connections, generators: 1, cpuProfile: false }
   const traffic = (kind: MeasuredAlike, mixes: ReadonlyArray<(typeof mixNames)[number]> = ["many"]) =>
-    trafficScenarios[kind].run({
-      ...time,
+    planned(trafficScenarios[kind], {
+      ...load,
       targets: traffics[kind].targets,
       mixes,
-      connections,
       ratePerSecond: null,
-      players,
-      registered,
-      generators: 1,
-      shares: size === short ? [] : traffics[kind].shares,
+      shares: size.openLoops ? traffics[kind].shares : [],
       pools: {
         baseline: bestBaselines.baseline.poolSize,
         "one-statement": bestBaselines["one-statement"].poolSize
       },
-      cpuProfile: false,
       before: undefined
     })
   return [
@@ -102,31 +145,19 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
     traffic("session"),
     traffic("deposit"),
     traffic("play"),
-    mixedScenario.run({
-      ...time,
-      players,
-      registered,
-      connections,
-      generators: 1,
-      operations: mixedOperations,
-      cpuProfile: false
+    planned(mixedScenario, { ...load, operations: mixedOperations }),
+    planned(apiScenario, {
+      ...load,
+      rounds: Math.min(3, rounds),
+      seconds: 2,
+      warmUpSeconds: 8,
+      players: 2000,
+      connections: 64,
+      endpoints
     }),
-    ...(size.api
-      ? [apiScenario.run({
-        ...time,
-        rounds: 3,
-        seconds: 2,
-        warmUpSeconds: 8,
-        players: 2000,
-        registered,
-        connections: 64,
-        cpuProfile: false,
-        endpoints
-      })]
-      : []),
-    engineScenario.run({ ...time, stores: storeNames, callers: 256, players }),
-    webhookScenario.run({ endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
-    overloadScenario.run({
+    planned(engineScenario, { ...time, stores: storeNames, callers: 256, players }),
+    planned(webhookScenario, { endpoints: 50, hanging: 1, events: size.webhookEvents, rounds, maxForeignLoad }),
+    planned(overloadScenario, {
       players,
       connections: size.overloadConnections,
       rounds: Math.min(3, rounds),
@@ -135,8 +166,34 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
       patienceMs: 1000,
       maxForeignLoad
     }),
-    ...(size.memory ? [memoryScenario.run({ players: 100_000, bets: 16 })] : []),
-    coldStartScenario.run({
+    planned(neighbourScenario, {
+      players: Math.min(1000, players),
+      others: 1000,
+      registered,
+      connections: 64,
+      ratePerSecond: rate,
+      rounds,
+      seconds,
+      cases: caseNames,
+      readers: 10,
+      retries: 1000,
+      resting: registered,
+      restSeconds: 125,
+      cpuProfile: false
+    }),
+    planned(recoveryScenario, {
+      players,
+      connections: 128,
+      rounds,
+      seconds: 12 * seconds,
+      secondsAfter: 15,
+      forms: formNames,
+      victims,
+      nodes: 3,
+      settings: ""
+    }),
+    planned(memoryScenario, { players: 100_000, bets: 16 }),
+    planned(coldStartScenario, {
       ...dataset,
       bettors: Math.min(400, players),
       rounds,
@@ -144,28 +201,43 @@ const scenariosOf = (size: SuiteSize): ReadonlyArray<Effect.Effect<Result, Bench
       seconds,
       secondsAfter: 6
     }),
-    ...(size.reads
-      ? [readScenario.run({
-        ...dataset,
-        connections: [1, 8],
-        rounds: 3,
-        repetitions: size.repetitions,
-        maxForeignLoad,
-        verify: false
-      })]
-      : []),
-    ...(size.growth ? [growthScenario.run({ ...dataset, ...time, bettors: players, connections })] : [])
+    planned(readScenario, {
+      ...dataset,
+      connections: [1, 8],
+      rounds: Math.min(3, rounds),
+      repetitions: size.repetitions,
+      maxForeignLoad,
+      verify: false
+    }),
+    planned(growthScenario, { ...dataset, ...time, bettors: players, connections }),
+    planned(verificationScenario, {
+      ...dataset,
+      bettors: Math.min(2000, players),
+      connections: 64,
+      rate: rate / 4,
+      seconds,
+      bets: 20 * rate
+    }),
+    planned(pageScenario, { ...dataset, rounds }),
+    planned(waitScenario, { rounds, what: ["first", "start", "player"] }),
+    planned(waitScenario, { rounds: 1, what: ["test"] })
   ]
 }
+
+export const scenarioNames = [...new Set(everything(long).map(({ name }) => name))]
+
+/** Those that belong to a suite of this size. */
+export const scenariosOf = (size: SuiteSize): ReadonlyArray<Planned> =>
+  everything(size).filter(({ name }) => size.only.includes(name))
 
 /** Runs all scenarios in order and writes one page. A failure stops the suite, as its figures would be unreliable. */
 export const runSuite = Effect.fn("runSuite")(function*(size: SuiteSize) {
   const startedAt = new Date().toISOString()
   const scenarios = scenariosOf(size)
   const results: Array<Result> = []
-  for (const [index, scenario] of scenarios.entries()) {
+  for (const [index, { run }] of scenarios.entries()) {
     yield* Console.log(`\n── ${index + 1} of ${scenarios.length} ──`)
-    results.push(yield* scenario)
+    results.push(yield* run)
   }
   const path = yield* writeReport(startedAt, "suite.md", renderPage(results))
   yield* Console.log(`\n${results.length} scenarios. The page with all of them: ${path}`)
