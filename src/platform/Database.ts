@@ -108,7 +108,20 @@ const connection = (url: Redacted.Redacted): PgClient.PgPoolConfig => ({
   idleTimeout: "5 minutes"
 })
 
-const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoolConfig => ({
+/**
+ * Plans for the actual values. A generic plan estimates a page as a tenth of the table, and every player as an average one. Another value is for tests that
+ * run the same statements thousands of times on a few rows.
+ */
+export const GeneralPlans = Context.Reference<"force_custom_plan" | "force_generic_plan">(
+  "pitboss/platform/GeneralPlans",
+  { defaultValue: () => "force_custom_plan" }
+)
+
+const general = (
+  url: Redacted.Redacted,
+  maxConnections: number,
+  plans = GeneralPlans.defaultValue()
+): PgClient.PgPoolConfig => ({
   ...connection(url),
   applicationName: "pitboss",
   types,
@@ -117,8 +130,7 @@ const general = (url: Redacted.Redacted, maxConnections: number): PgClient.PgPoo
   startupParameters: {
     synchronous_commit: "on",
     statement_timeout: "30s",
-    // Plans for the actual values. A generic plan estimates a page as a tenth of the table, and every player as an average one.
-    plan_cache_mode: "force_custom_plan",
+    plan_cache_mode: plans,
     jit: "off",
     timezone: "UTC"
   }
@@ -393,7 +405,7 @@ export const layerDatabaseWith = (options: DatabaseOptions = {}) =>
       Layer.effect(
         SqlClient.SqlClient,
         Effect.flatMap(
-          open(general(url, connections)),
+          open(general(url, connections, yield* GeneralPlans)),
           (client) => withAcquirer(client, boundedWait(client, connections))
         )
       ).pipe(Layer.provide(Reactivity.layer)),

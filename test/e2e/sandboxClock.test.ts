@@ -10,6 +10,7 @@ import { layerWebhooks } from "../../src/service.ts"
 import { rulesEveryMs } from "../../src/features/sandbox/DueInstants.ts"
 import { SandboxClock } from "../../src/features/sandbox/SandboxClock.ts"
 import { WebhookHousekeeping } from "../../src/features/webhooks/WebhookHousekeeping.ts"
+import { GeneralPlans } from "../../src/platform/Database.ts"
 import { ClockOwner, OperatorClocks } from "../../src/store/OperatorClocks.ts"
 import { StaleRounds } from "../../src/features/settlement/StaleRounds.ts"
 import { SqlClient } from "effect/sql"
@@ -155,7 +156,11 @@ const byClock = Effect.fnUntraced(function*(casino: Casino, ms: number) {
 /** Of one database: jobs find more to look at with every casino that was there before. */
 const seedsAtATime = 3
 
-const live = layerWebhooks.pipe(Layer.provideMerge(layerCasinos))
+const live = layerWebhooks.pipe(
+  Layer.provideMerge(layerCasinos),
+  // the jobs look at few rows, thousands of times: to plan each statement anew would take most of the time
+  Layer.provide(Layer.succeed(GeneralPlans, "force_generic_plan"))
+)
 
 for (let first = 1; first <= runs(6, 30); first += seedsAtATime) {
   layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock", (it) => {
