@@ -15,6 +15,7 @@ import {
   type Shape,
   spans
 } from "./GeneratorSql.ts"
+import { defaultTimes } from "../targets/Postgres.ts"
 import { dailyPlayersStatements, daysTable, spanSumsStatements } from "./ReportSql.ts"
 
 /** Rows of players and of entries that one statement makes: enough to be quick, few enough to sort in memory. */
@@ -120,6 +121,7 @@ export const generate = Effect.fn("generate")(
         }), { concurrency: "unbounded", discard: true })
     })
 
+    yield* main.run(defaultTimes)
     const [reserved] = yield* main.run("SELECT nextval('ids')::float8 AS id")
     const shape: Shape = { players, entries, endsAt, operatorIds, firstId: Number(reserved?.["id"]) }
     yield* main.run(`SELECT setval('ids', ${shape.firstId} + 4096 * (${idsNeeded(shape)} / 4096 + 1))`)

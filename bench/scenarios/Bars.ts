@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util"
 import { secondsToMake } from "../data/Dataset.ts"
 import { barsOf, type BarRun, renderBars, type Side } from "../report/Bars.ts"
 import { writeReport } from "../report/Result.ts"
-import { Checkout } from "../targets/NodeFlags.ts"
+import { Checkout, nodeFlags } from "../targets/NodeFlags.ts"
 import { temporaryFolder } from "../targets/Postgres.ts"
 import { inTurn, roundNumbers } from "./Rounds.ts"
 import { lengthOf } from "./Scenario.ts"
@@ -18,6 +18,8 @@ export const runBars = Effect.fn("runBars")(function*(
   size: SuiteSize,
   { before, rounds }: { readonly before: string | undefined; readonly rounds: number }
 ) {
+  // a wrong folder ends the run here, not after hours
+  if (before !== undefined) yield* nodeFlags(before)
   const startedAt = new Date().toISOString()
   const root = size.dataset.folder ?? (yield* temporaryFolder)
   // each has its own data: one may have other migrations than the other

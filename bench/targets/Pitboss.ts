@@ -3,7 +3,7 @@ import { BenchError } from "../BenchError.ts"
 import type { JobPlayer } from "../load/Job.ts"
 import { parseWork } from "../report/Prometheus.ts"
 import { freePort } from "./FreePort.ts"
-import type { Postgres } from "./Postgres.ts"
+import { defaultTimes, type Postgres } from "./Postgres.ts"
 import { type Profiler, startProfiler } from "./Profiler.ts"
 import { ApiKey, Created, type Environment, environmentOn, get, type Service, startService } from "./Service.ts"
 import { stakeLimit } from "../load/Requests.ts"
@@ -78,6 +78,7 @@ const walletsRead = 100
  * so that compliance has nothing to evaluate during a measurement.
  */
 const idleStatements = (operatorId: number, count: number, currency: string): string => `
+  ${defaultTimes}
   CREATE TEMP TABLE idle ON COMMIT DROP AS
     WITH blocks AS MATERIALIZED (SELECT nextval('ids') AS first FROM generate_series(0, ${count} / ${idsPerBlock}))
     SELECT first + n AS id, row_number() OVER () AS n FROM blocks, generate_series(0, ${

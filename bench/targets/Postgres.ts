@@ -129,6 +129,14 @@ export const startPostgres = Effect.fnUntraced(function*(
   return postgresAt(folder, () => new URL(Redacted.value(server.url)), () => server.pid)
 })
 
+/** Gives the present to times that players of another revision must have and this one's have not: what is inserted below leaves them out. */
+export const defaultTimes = `DO $$ DECLARE required text; BEGIN
+  FOR required IN SELECT column_name FROM information_schema.columns
+    WHERE table_name = 'players' AND data_type LIKE 'timestamp%' AND is_nullable = 'NO' AND is_generated = 'NEVER'
+      AND column_default IS NULL AND column_name NOT IN ('created_at', 'updated_at')
+  LOOP EXECUTE format('ALTER TABLE players ALTER COLUMN %I SET DEFAULT now()', required); END LOOP;
+END $$;`
+
 const reported = [
   "server_version",
   "fsync",
