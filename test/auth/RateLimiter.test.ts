@@ -151,14 +151,14 @@ describe("an API key's requests counted in a cluster", () => {
   const keyId = 3
   const owner = 0
 
-  it.effect("are allowed up to one limit when the owner node is frozen from the start", () =>
+  it.effect("are limited once for all nodes when the node that counts them is frozen from the start", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(owner)
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 30)
     }))
 
-  it.effect("are counted on from the count of a node that freezes within the window", () =>
+  it.effect("are limited together with those counted before the counting node froze within the window", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(2, 20)), 20)
@@ -168,7 +168,7 @@ describe("an API key's requests counted in a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2), ...many(0)]), 0)
     }))
 
-  it.effect("are counted on from the former owner's count when the key moves to another node", () =>
+  it.effect("are limited together with those counted before another node became the counting one", () =>
     Effect.gen(function*() {
       const { ask, network } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(1)), 30)
@@ -178,14 +178,14 @@ describe("an API key's requests counted in a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, many(2)), 30)
     }))
 
-  it.effect("are counted by the only node that is not frozen", () =>
+  it.effect("are limited by the only node that is not frozen", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       frozen.add(0).add(1)
       assert.strictEqual(yield* ask(keyId, 30, many(2, 50)), 30)
     }))
 
-  it.effect("wait only once for a frozen node, even if that node owns the fallback counters and other keys", () =>
+  it.effect("wait for a frozen node only once, even if it counts for other keys or is their fallback", () =>
     Effect.gen(function*() {
       const { frozen, network, timeOf } = yield* makeNodes
       network.ownerOf = (number) => number < 100 ? 0 : 1

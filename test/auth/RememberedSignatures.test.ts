@@ -6,7 +6,7 @@ const signature = fc.stringMatching(/^[0-9a-f]{64}$/)
 
 describe("RememberedSignatures", () => {
   // Goal: a signature that was never added is never refused. Method: random signatures in so few slots that most replace another.
-  it("refuses only signatures that were added, and always the latest one", () => {
+  it("never refuses a signature that was not added, and always refuses the one added last", () => {
     fc.assert(fc.property(fc.array(signature, { minLength: 1, maxLength: 40 }), (given) => {
       const remembered = new RememberedSignatures(8)
       const added = new Set<string>()

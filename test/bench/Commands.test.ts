@@ -25,7 +25,7 @@ const printed = (args: ReadonlyArray<string>) => {
 describe("the service under measurement", () => {
   // Goal: the benchmark runs the service with the flags of production. Method: the script of `npm start`, with and without flags of Node.js, and the text of
   // every other start.
-  it("has the Node.js flags of npm start, as pitboss start, containers, cluster nodes and supervised services have", () => {
+  it("runs with the Node.js flags of npm start, as do pitboss start, containers, cluster nodes and supervised services", () => {
     const packageOf = (start: string) => JSON.stringify({ scripts: { start } })
     expect(startArguments(packageOf("exec node src/main.ts"))).toEqual([])
     expect(startArguments(packageOf("exec node --max-semi-space-size=64 --enable-x src/main.ts"))).toEqual([

@@ -66,7 +66,7 @@ describe("the bench report", () => {
   })
 
   // Goal: the group commit is recognised among other histograms. Method: a text with a duration histogram first.
-  it("reads units per commit from Prometheus text", () => {
+  it("reads the mean size of a group commit from a histogram in Prometheus text", () => {
     const text = [
       "# TYPE pitboss_journal_commit_seconds histogram",
       "pitboss_journal_commit_seconds_sum 1.5",

@@ -81,7 +81,7 @@ describe("benchmark requests", () => {
 
   // Goal: every kind of call follows the contract and is countable. Method: the paths, the bodies, and the minimum and maximum effect of each on the
   // balance.
-  it("include the other provider calls of the contract", () => {
+  it("include bet-win, win, rollback, balance, retry, refused bet and batch, in the form of the contract", () => {
     const requests = new Requests(job())
     const told = (request: Request) => {
       const { body, headers, method, uri } = parse(request.bytes)
@@ -152,7 +152,7 @@ describe("benchmark requests", () => {
 
   // Goal: calls of operators are the contract's, signed with their nonce, and those of players carry their token. Method: one of each;
   // sign again with nothing but node:crypto, and decode every body.
-  it("include operator and player calls", () => {
+  it("include operator calls, signed with their nonce, and player calls, with their token", () => {
     const calls = new OperatorCalls(job())
     const seen = operatorOperations.map((operation) => {
       const request = calls.next(operation, 1, "77")

@@ -78,7 +78,7 @@ const lines: FastCheck.Arbitrary<AuditLine> = FastCheck.record({
   reason: orNull(texts)
 })
 
-describe("canonical lines", () => {
+describe("canonical lines of the hash chain", () => {
   it("are JSON, and differ for different rows", () => {
     FastCheck.assert(FastCheck.property(entries, entries, (one, other) => {
       assert.isArray(JSON.parse(entryLine(one)))
@@ -113,8 +113,8 @@ describe("canonical lines", () => {
 })
 
 // Goal: the bytes that a commit hashes equal PostgreSQL's form of the stored row, for any text, number and JSON.
-layer(layerTestService(), { excludeTestServices: true })("canonical lines of stored rows", (it) => {
-  it.effect("equal the lines that were computed when the rows were written", () =>
+layer(layerTestService(), { excludeTestServices: true })("canonical lines computed from stored rows", (it) => {
+  it.effect("equal the lines of the hash chain that were computed when the rows were written", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const chain = yield* Chain

@@ -18,7 +18,7 @@ const makeWorld = Effect.gen(function*() {
 })
 
 describe("a node whose clock is wrong", () => {
-  it.effect("rejoins once ten clock queries in a row were answered by no other node, and not after nine", () =>
+  it.effect("rejoins after ten clock queries in a row that no other node answered, and not after nine", () =>
     Effect.gen(function*() {
       const { isAside, told, watch, world } = yield* makeWorld
       yield* Effect.forkChild(watch)
@@ -55,7 +55,7 @@ describe("a node whose clock is wrong", () => {
       assert.deepStrictEqual(told, [true, false])
     }))
 
-  it.effect("does not join before its clock is right or no other node has answered for ten seconds", () =>
+  it.effect("joins only when its clock is right, or after ten seconds without an answer from another node", () =>
     Effect.gen(function*() {
       const { awaitRight, isAside, world } = yield* makeWorld
       world.isAgreed = false
@@ -75,7 +75,7 @@ describe("a node whose clock differs from PostgreSQL's", () => {
   const agreeing = { node: "other", status: 200, body: "" }
   const begun = { ...agreeing, body: unsettled }
 
-  it("is contradicted by another node whose clock agrees with PostgreSQL's, unless the first node's time is confirmed and the other's is not", () => {
+  it("is contradicted by another node that agrees with PostgreSQL; once its own time is confirmed, only by one whose time is confirmed too", () => {
     const at = (answers: ReadonlyArray<typeof agreeing>, isSettled: boolean) =>
       areContradicting(answers, "self", isSettled)
     assert.deepStrictEqual([at([agreeing], true), at([agreeing], false)], [true, true])

@@ -258,7 +258,7 @@ describe("calls between nodes", () => {
       assert.isAbove(silent.size, 0)
     }).pipe(Effect.scoped))
 
-  it.live("reach an owner whose epoch has changed", () =>
+  it.live("reach a node that lost and regained the key, whether it announces its new ownership epoch before or after a refused call", () =>
     Effect.gen(function*() {
       const { one, two, world } = yield* pair
       two.forwarder.serve("echo", ({ body }, done) => done(answer(body)))

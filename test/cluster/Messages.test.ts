@@ -68,7 +68,7 @@ describe("messages with calls and answers", () => {
     })
   })
 
-  it("are split to the size that the peer accepts; only an answer above that size is lost", () => {
+  it("are split to the size that the peer accepts; an answer above that size is reported as lost, and no other", () => {
     const half = "x".repeat(maxAnswersLength / 2)
     const given = ["", half, half, "y", `${half}${half}z`, ""].map((body, id): SentAnswer => ({
       id,

@@ -123,7 +123,7 @@ describe("shard ownership", () => {
       assert.isAbove(node.counts.stale, 0)
     }))
 
-  it.effect("keeps its epoch while the lock is renewed", () =>
+  it.effect("keeps its epoch (fencing number) while the lock is renewed", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])
@@ -153,7 +153,7 @@ describe("shard ownership", () => {
 
   // Goal: ids rise over the owners of a player. They are drawn anew with a new highest epoch, so that an epoch must be numbered
   // when it begins. Method: another shard is taken while this one waits.
-  it.effect("gets its epoch number when it begins, above epochs that began while it waited", () =>
+  it.effect("gets its epoch when it begins, above those of other shards that began while it waited", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.answers.waitMs = 3000
@@ -186,7 +186,7 @@ describe("shard ownership", () => {
 
   // Goal: a lock granted after its node's request had timed out does not block its owner for ever. Method: the session holds two untracked
   // shards, one of them the other node's.
-  it.effect("releases locks that the session holds without the node's knowledge, if another node is the owner", () =>
+  it.effect("releases a lock that was granted after its request had timed out, if another node owns the shard", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -274,7 +274,7 @@ describe("shard ownership", () => {
       assert.deepStrictEqual(node.told, [`end ${mine.id}`, `unlock ${mine.id}`])
     }))
 
-  it.effect("completes a release that began just before the three seconds were over", () =>
+  it.effect("completes a release whose last step began just before the three seconds were over", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       node.onRelease((_, meanwhile = () => Effect.void) =>
@@ -320,7 +320,7 @@ describe("shard ownership", () => {
       assert.lengthOf(node.told, 2)
     }))
 
-  it.effect("is announced and ended at once when it is handed over, and not acquired again", () =>
+  it.effect("ends at once when it is handed over, is announced as ended, and is not acquired again", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.register(runner(other), true)
@@ -343,7 +343,7 @@ describe("shard ownership", () => {
       assert.deepStrictEqual([...node.nodes()], ["127.0.0.1:1", "127.0.0.1:2"])
     }))
 
-  it.effect("is handed over completely before a second caller of the handover continues", () =>
+  it.effect("is handed over completely before a second, simultaneous handover returns", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       yield* node.watched.acquire(address, [mine])
@@ -357,7 +357,7 @@ describe("shard ownership", () => {
       yield* Fiber.join(first)
     }))
 
-  it.effect("counts the node as joined only when it holds every shard assigned to it", () =>
+  it.effect("makes the node count as joined only when it holds every shard assigned to it", () =>
     Effect.gen(function*() {
       const node = yield* makeNode
       assert.isFalse(node.isJoined())
@@ -372,7 +372,7 @@ describe("shard ownership", () => {
 
   // Goal: a node gets requests only once it is ready. Method: its registration takes a second; meanwhile all shards are assigned to another node,
   // and none to it.
-  it.effect("does not count the node as joined while it is being registered", () =>
+  it.effect("does not make the node count as joined while it is being registered and has no shard assigned", () =>
     Effect.gen(function*() {
       const node = yield* makeStranger
       yield* node.storage.register(runner(other), true)

@@ -191,7 +191,7 @@ describe("a cluster node", () => {
       }
     }).pipe(Effect.scoped))
 
-  it.live("sends the packed form to a node that reads it, and closes the connection on an undecodable message", () =>
+  it.live("sends packed (binary) messages to a node that reads them, and closes the connection on an undecodable message", () =>
     Effect.gen(function*() {
       const world = makeWorld()
       const { forwarder, self } = yield* startNode(world, "this", settings)
@@ -240,7 +240,7 @@ describe("a cluster node", () => {
 
   // Goal: a call that was on its way while another node owned the key, and answered it, is not run afterwards. Method: the node's epoch changes
   // before a call arrives whose caller has not heard of it.
-  it.live("runs no call of its new epoch until the caller has confirmed that epoch", () =>
+  it.live("runs no call of a new ownership epoch until the caller has confirmed that epoch", () =>
     Effect.gen(function*() {
       const { ran, self, world } = yield* makeOwner
       const { messages, socket } = yield* dialAs(self)
@@ -257,7 +257,7 @@ describe("a cluster node", () => {
       assert.deepStrictEqual(ran, ["1", "4"])
     }).pipe(Effect.scoped))
 
-  it.live("confirms an epoch mark, and sends again a call that was refused because of the new epoch", () =>
+  it.live("confirms a peer's new ownership epoch, and sends again a call that was refused because of it", () =>
     Effect.gen(function*() {
       const { forwarder, nextSocket } = yield* makeOther
       const socket = yield* nextSocket
@@ -275,7 +275,7 @@ describe("a cluster node", () => {
       assert.strictEqual((yield* Fiber.join(calling)).body, "done")
     }).pipe(Effect.scoped))
 
-  it.live("sends an epoch mark when an epoch begins, but not to a node of an older release", () =>
+  it.live("announces a new ownership epoch to its peers, but not to a node of an older release", () =>
     Effect.gen(function*() {
       const { ran, self, world } = yield* makeOwner
       const { messages } = yield* dialAs(self)

@@ -55,7 +55,7 @@ const documentOf = (command: string, printed: string): unknown =>
 
 describe("the back-office documentation page", () => {
   // the help of every command is in a golden file
-  it("has an example for every noun, and none for a command that does not exist", () => {
+  it("has an example for every group of commands, and none for a command that does not exist", () => {
     assert.isTrue(examples.every((line) => line.startsWith(prompt)))
     const shown = new Set(examples.map((line) => commandOf(line.slice(prompt.length))))
     // those of `alert` are in docs/alerts.md, see compliance.test.ts

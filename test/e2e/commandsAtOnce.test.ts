@@ -62,7 +62,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("the fast path of payments and 
       })
   )
 
-  it.effect("advises a retry of a withdrawal of unknown outcome only if a reference or an idempotency key identifies it, like the router", () =>
+  it.effect("advises a retry of a withdrawal of unknown outcome only if a reference or an idempotency key identifies it, as the router does", () =>
     Effect.gen(function*() {
       const { call, operator } = yield* addTenant(yield* makeAgent(), yield* portOf, "unknown")
       yield* addPaymentMethod(operator.id, "card")
@@ -89,7 +89,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("the fast path of payments and 
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "leaves a deposit to the router only if its payment method, or a currency needed for the operator's daily cap, is not in memory",
+    "passes a deposit to the router only if its payment method, or a currency needed for the operator's daily cap, is not in memory",
     () =>
       Effect.gen(function*() {
         const port = yield* portOf
@@ -133,7 +133,7 @@ layer(layerPublicApi, { timeout: "60 seconds" })("the fast path of payments and 
 
   // over several nodes every payment has a fiber
   it.effect.skipIf(nodesOfRun > 1)(
-    "answers a repeated deposit that was committed with an unknown outcome for its caller, and does not refuse it as a replay",
+    "answers the retry of a committed deposit whose caller got an unknown outcome, and does not refuse it as a replay",
     () =>
       Effect.gen(function*() {
         const { call } = yield* addTenant(yield* makeAgent(), yield* portOf, "committed")

@@ -171,7 +171,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* debit("b-2", 10), ["FINAL_ERROR_ACTION_FAILED", 110])
     }))
 
-  it.effect("a debit takes one credit or one cancel, and a second one is answered BET_ALREADY_SETTLED", () =>
+  it.effect("a debit takes one credit or one cancel, and any further credit or cancel is answered BET_ALREADY_SETTLED", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       yield* debit("b-1", 10)

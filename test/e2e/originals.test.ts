@@ -58,7 +58,7 @@ const seat = Effect.fnUntraced(function*(slug: string, balance = 100_000) {
   return { key, operator, games, playerId: player.id, token, play, flip, fairness, rotate, wallet }
 })
 
-layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals over HTTP", (it) => {
+layer(LedgerAudit.layer.pipe(Layer.provideMerge(layerPublicApi)))("originals (in-house games) over HTTP", (it) => {
   it.effect("every round was decided by the promised seed, and pays its displayed multiplier", () =>
     Effect.gen(function*() {
       const { fairness, key, play, playerId, rotate, token, wallet } = yield* seat("house")

@@ -56,7 +56,7 @@ layer(layerBothServers, { excludeTestServices: true })("pitboss", (it) => {
   }
 
   it.effect(
-    "lists its programs, each of which exists, and the nouns of the back office",
+    "lists its programs, each of which exists, and the command groups of the back office",
     () =>
       Effect.gen(function*() {
         const { exitCode, stdout } = yield* runCommand([], { program: [process.execPath, pitboss] })

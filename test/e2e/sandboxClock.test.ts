@@ -351,7 +351,7 @@ layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock"
       for (const id of ids) assertRefused(yield* casino.get(`/events/${id}`), 404, "NOT_FOUND", { reason: "expired" })
     })))
 
-  it.effect("an advance whose process died is completed by another process", () =>
+  it.effect("an advance of the clock whose process died is completed by another process", () =>
     Effect.gen(function*() {
       yield* goTo(noon)
       const sql = yield* SqlClient.SqlClient

@@ -276,7 +276,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("sandboxes",
       assert.strictEqual(dataOf(yield* casino.get(`/players/${id}`)).id, Number(id))
     }))
 
-  it.effect("a reset waits for an advance that is starting, and is then refused", () =>
+  it.effect("a reset waits for an advance of the clock that is starting, and is then refused", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* sandbox()
@@ -290,7 +290,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("sandboxes",
       yield* sql`UPDATE operator_clocks SET held_at = NULL, target = NULL WHERE operator_id = ${casino.id}`
     }))
 
-  it.effect("an advance that meets a reset does not move the archived sandbox's clock", () =>
+  it.effect("an advance of the clock during a reset does not move the archived sandbox's clock", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* sandbox()

@@ -168,7 +168,7 @@ layer(layerCasinos, { excludeTestServices: true })("thresholds in the operator's
       }
     }))
 
-  it.effect("the unverified allowance is in the player's currency, and 0 without a rate", () =>
+  it.effect("the amount that an unverified player may withdraw is in the player's currency; without a rate it is 0, so that every withdrawal needs KYC", () =>
     Effect.gen(function*() {
       const casino = yield* openWith({ kyc_withdrawal_threshold: 10_000, currency: "EUR" })
       const euros = yield* casino.asks("EUR")

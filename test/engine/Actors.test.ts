@@ -44,7 +44,7 @@ describe("Actors", () => {
   describe("order", () => {
     // Goal: a clock set back, over midnight say, does not set a key's time back, which would restart the sums of a day. A clock that had
     // been far ahead is followed.
-    it.effect("never decreases the decision times of a key", () =>
+    it.effect("the decision times of an actor do not go back when the clock is set back by seconds, but follow one set back by more than an hour", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         const instant = (key: number) =>
@@ -62,7 +62,7 @@ describe("Actors", () => {
 
     // Goal: nor does another process whose clock is behind the writer's. Method: states with write times
     // a second and more than an hour ahead.
-    it.effect("decides no earlier than the loaded state was written", () =>
+    it.effect("an actor decides no earlier than its loaded state was written, unless that is more than an hour ahead", () =>
       Effect.gen(function*() {
         const midnight = 86_400_000
         const actors = yield* makeActors(makeStore({ 1: 1000, 2: 4_000_000 }), {
@@ -76,7 +76,7 @@ describe("Actors", () => {
 
     // Goal: one writer, in order of arrival. Method: a hundred fibers post 1 each to one key; every reply must be the total after
     // exactly that many postings, and the stored receipts must be in the order of the commands.
-    it.effect("decides the commands of a key one after the other", () =>
+    it.effect("decides the commands of an actor one after the other", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -110,7 +110,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: decisions made before a command that needs the store are not answered when their commit fails.
-    it.effect("queries the store for a command only after earlier decisions are stored", () =>
+    it.effect("queries the store for a command only after the earlier decisions of its actor are stored", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const warmUp = makeGate()
@@ -129,7 +129,7 @@ describe("Actors", () => {
 
   describe("group commit", () => {
     // Goal: commands that gather during a commit share the next one. Method: hold the first commit, send ten more.
-    it.effect("commits the waiting commands of one key together", () =>
+    it.effect("commits the waiting commands of one actor together", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -148,7 +148,7 @@ describe("Actors", () => {
         assert.strictEqual(store.loads.length, 1, "no commit was fenced")
       }).pipe(Effect.provide(services)))
 
-    it.effect("commits the units of many keys together", () =>
+    it.effect("commits the waiting commands of several actors together", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0, 4: 0 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -161,7 +161,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: both bounds of a group hold, and no command is lost at them.
-    it.effect("commits at most maxGroup commands of a key and maxCommit changes at once", () =>
+    it.effect("commits at most maxGroup commands of an actor and maxCommit changes at once", () =>
       Effect.gen(function*() {
         const { actors, gate, store } = yield* makeHeldActors({ 1: 0, 2: 0, 3: 0 }, { maxGroup: 4, maxCommit: 6 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -225,7 +225,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: the same when the commit fails: a refusal that depended on it must not be answered.
-    it.effect("withholds a refusal that depends on a failed commit", () =>
+    it.effect("fails a command that was refused on the basis of a failed commit like that commit, so that it can be retried", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const warmUp = makeGate()
@@ -270,7 +270,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: an actor that nobody asks for leaves memory, one that is used stays, and leaving loses nothing.
-    it.effect("passivates idle actors", () =>
+    it.effect("passivates idle actors (drops them from memory), and loads them again for their next command", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
         const actors = yield* makeActors(store, { idleMinutes: 10 })
@@ -330,7 +330,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: state learned from a look-up is kept, though the step writes nothing. Method: a step that only adds a memory.
-    it.effect("keeps the state that a step without a change returns", () =>
+    it.effect("keeps in memory the state that a command returns, also when it stores no change", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 7 })
         const actors = yield* makeActors(store)
@@ -373,7 +373,7 @@ describe("Actors", () => {
         assert.strictEqual((yield* actors.ask(3, post("c", 1))).total, 1)
       }).pipe(Effect.provide(services)))
 
-    it.effect("keeps no actor for an unknown key", () =>
+    it.effect("keeps no actor for a key that the store does not know", () =>
       Effect.gen(function*() {
         const store = makeStore({})
         const actors = yield* makeActors(store)
@@ -382,7 +382,7 @@ describe("Actors", () => {
         assert.strictEqual(actors.resident(), 0)
       }).pipe(Effect.provide(services)))
 
-    it.effect("refuses commands and reads for a key that another node owns", () =>
+    it.effect("refuses commands and reads for an actor that another node owns", () =>
       Effect.gen(function*() {
         const actors = yield* makeActors(makeStore({ 1: 0, 2: 0 }))
         assert.strictEqual((yield* actors.ask(2, post("a", 1))).total, 1)
@@ -401,7 +401,7 @@ describe("Actors", () => {
 
   describe("a rejected commit", () => {
     // Goal: one bad unit fails alone. Method: eight keys in one commit, one of which claims a receipt that exists.
-    it.effect("fails only the unit that was rejected", () =>
+    it.effect("does not affect the other actors of the commit", () =>
       Effect.gen(function*() {
         const keys = [1, 2, 3, 4, 5, 6, 7, 8]
         const store = makeStore({ 0: 0, ...Object.fromEntries(keys.map((key) => [key, 0])) })
@@ -478,7 +478,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: one bad command of a group fails alone as well, and the others keep their order.
-    it.effect("leads to its commands being decided again one by one", () =>
+    it.effect("has its commands decided again one by one, so that one bad command fails alone", () =>
       Effect.gen(function*() {
         const { answers, store } = yield* postTogether(() => false, ["a", "taken", "b", "c"])
         assert.deepStrictEqual(answers, asOne)
@@ -487,7 +487,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: a retry that is no longer in the actor's memory gets its first answer.
-    it.effect("lets a repeated command get its outcome from the store", () =>
+    it.effect("has a repeated command answered with its first outcome, from the store", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         const actors = yield* makeActors(store)
@@ -536,7 +536,7 @@ describe("Actors", () => {
 
     // Goal: a long-locked row stops its key alone: the journal waits for it once. Method: hold the row of one of
     // two keys; the other one goes on, the held one is refused after its bound, then at once, and served when the row is free.
-    it.effect("delays only the key whose row is locked", () =>
+    it.effect("delays only the actor whose row is locked", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10, 2: 0 })
         const actors = yield* makeActors(store)
@@ -638,7 +638,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: of two keys that claim the same id in one commit the first one gets it. Method: both behind a held commit.
-    it.effect("gives an id that two keys claim in one commit to the first of them", () =>
+    it.effect("gives an id that two actors claim in one commit to the first, and answers the second as a repeat", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })
         const actors = yield* makeActors(store)
@@ -738,7 +738,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: all keys of the commit are loaded behind a fence at once, not at their next commands. Method: three keys in one commit.
-    it.effect("is resolved for every key of the commit without another command", () =>
+    it.effect("is resolved for every actor of the commit, without waiting for another command", () =>
       Effect.gen(function*() {
         const store = makeStore({ 0: 0, 1: 0, 2: 0, 3: 0 })
         const [warmUp, gate] = [makeGate(), makeGate(lostAnswer)]
@@ -802,7 +802,7 @@ describe("Actors", () => {
   })
 
   describe("an unavailable store", () => {
-    it.effect("fails commands in the meantime, leaves the actor's state in memory, and is used again once available", () =>
+    it.effect("fails commands in the meantime, and leaves the actor's state in memory, which is used without another load afterwards", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         store.behaviours.push(unavailable)
@@ -980,7 +980,7 @@ describe("Actors", () => {
 
     // Goal: commands without ids in memory wait for one shared refill. Method: refills held by the test;
     // many keys at once.
-    it.effect("are refilled once for all waiting commands", () =>
+    it.effect("that have run out are refilled once for all waiting commands", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 200 }, (_, index) => index)
         const [mayRefill, filled] = [yield* Latch.make(), Ids.ofBlocks(() => 1000)]

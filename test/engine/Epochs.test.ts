@@ -57,10 +57,10 @@ const holdLooks = (store: AccountStore): AccountStore & { readonly gate: ReturnT
   return { ...store, lookUp: (state, query, known) => Effect.andThen(wait, store.lookUp(state, query, known)), gate }
 }
 
-describe("Epochs", () => {
+describe("ownership epochs (a new one whenever an actor changes its node)", () => {
   describe("a first load", () => {
     // Goal: pending commits of a former owner fail. Method: it commits after the load, on the previous version.
-    it.effect("fences off the former owner if several nodes share the keys", () =>
+    it.effect("fences off the former owner if several nodes share the actors", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const late = store.commit([{
@@ -77,7 +77,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: true }])
       }).pipe(Effect.provide(makePlacement(7).layer)))
 
-    it.effect("does not fence if one node owns all keys", () =>
+    it.effect("does not fence if one node owns all actors", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
         const actors = yield* makeActors(store)
@@ -85,7 +85,7 @@ describe("Epochs", () => {
         assert.deepStrictEqual(store.loads, [{ key: 1, fence: false }])
       }).pipe(Effect.provide(makePlacement(1, false).layer)))
 
-    it.effect("of an unknown key fails without a second load", () =>
+    it.effect("of an actor that the store does not know fails without a second load", () =>
       Effect.gen(function*() {
         const store = makeStore({})
         const actors = yield* makeActors(store)
@@ -96,7 +96,7 @@ describe("Epochs", () => {
   })
 
   // Goal: ids of a key rise over its owners. Method: the previous owner allocated the ids that this one would allocate next.
-  it.effect("lets the new owner allocate ids above those of the previous owner", () => {
+  it.effect("the new owner of an actor allocates ids above those of the previous owner", () => {
     const { layer, move } = makePlacement(1)
     return Effect.gen(function*() {
       const ids = yield* Ids
@@ -113,7 +113,7 @@ describe("Epochs", () => {
 
   // Goal: keys of a node do not wait for those that come to it. Method: a key comes under a new epoch while ids of its generation are held back; another
   // key, whose epoch is an earlier one, and that key itself.
-  it.effect("lets keys of earlier epochs use ids in memory while a key of a new epoch waits for higher ids", () => {
+  it.effect("an actor that stays on its node uses ids in memory while one that came to the node waits for higher ids", () => {
     const epochs = new Map([[1, 1], [2, 1]])
     const [mayRefill, filled] = [Latch.makeUnsafe(), Ids.ofBlocks(() => 1000)]
     let [newest, held, renewals] = [0, 0, 0]
@@ -173,7 +173,7 @@ describe("Epochs", () => {
 
     // Goal: a command is decided under the epoch that it was accepted under, or not at all: another node may have answered it in between. Method: the
     // key goes and comes back during the load, and a command comes before the load ends.
-    it.effect("and is followed by a new one during a load refuses the commands of the old epoch and decides those of the new one", () => {
+    it.effect("during a load, before the next one begins, refuses its own commands; those of the next epoch are decided", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })
@@ -244,7 +244,7 @@ describe("Epochs", () => {
 
     // Goal: when the new owner is first, nothing of the former one's is written, and its callers are forwarded, refusals included. Method: the new
     // owner's fence comes between decision and commit.
-    it.effect("refuses the callers of a unit that has not reached the store, as nothing was written", () => {
+    it.effect("refuses the callers of a commit that the new owner's fence has prevented, as nothing was written", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -320,7 +320,7 @@ describe("Epochs", () => {
     })
   })
 
-  describe("a regained key", () => {
+  describe("an actor that its node loses and regains", () => {
     // Goal: an actor that stayed in memory does not trust its state after a move. Method: it was idle, others wrote, it gets a command again; a
     // read first, and for another key a command first.
     it.effect("is loaded again with a fence", () => {
@@ -343,7 +343,7 @@ describe("Epochs", () => {
     })
 
     // Goal: the same for what waits behind a commit. Method: the key goes and comes back during a commit that another writer's has invalidated.
-    it.effect("has no command decided that was accepted in an earlier epoch", () => {
+    it.effect("decides no command that was accepted in an earlier epoch", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 5 })
@@ -416,7 +416,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("reports the keys still at work once all others are done", () => {
+    it.effect("reports the actors still at work once all others are done", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0 })
@@ -439,7 +439,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("of a key with an unknown outcome waits for its fenced load", () => {
+    it.effect("of an actor with an unknown outcome waits for its fenced load", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const inner = makeStore({ 1: 0 })
@@ -468,7 +468,7 @@ describe("Epochs", () => {
       }).pipe(Effect.provide(layer))
     })
 
-    it.effect("of idle actors is done at once, and leaves actors of other keys in memory", () => {
+    it.effect("of idle actors is done at once, and leaves actors that are not released in memory", () => {
       const { layer, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0, 2: 0, 3: 0 })

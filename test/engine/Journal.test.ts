@@ -63,7 +63,7 @@ const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Ro
     (each, index) => Effect.andThen(index === 1 ? settle : Effect.void, start(append(journal, each)))
   )
 
-describe("Journal", () => {
+describe("Journal (commits rows in batches)", () => {
   // Goal: no timer. Method: rows of one turn of the event loop commit together; rows that arrive meanwhile share the next commit.
   it.effect("commits the rows of one event-loop turn together when idle, and gathers rows during a commit", () =>
     Effect.gen(function*() {
@@ -234,7 +234,7 @@ describe("Journal", () => {
       }
     }))
 
-  it.effect("refuses rows beyond the number that may wait", () =>
+  it.effect("refuses rows beyond the maximum that may wait", () =>
     Effect.gen(function*() {
       const { gate, journal } = yield* makeJournal({ capacity: 2 })
       const fibers = yield* appendAll(journal, [row("a")])
@@ -247,7 +247,7 @@ describe("Journal", () => {
     }))
 
   // Goal: a defect of the store does not stop the journal. Method: a store that throws instead of failing.
-  it.effect("survives a commit that throws", () =>
+  it.effect("reports an unknown outcome for a commit that throws, and commits later rows", () =>
     Effect.gen(function*() {
       let commits = 0
       const { journal } = yield* makeJournal({

@@ -119,7 +119,7 @@ describe("the time agreed from the clocks of process and database", () => {
     assert.isAtMost(time.settledFromMs, read.monotonicMs)
   })
 
-  it("begins untrusted, with the clock that is near the newest time in the database, after the clocks differed for days", () => {
+  it("begins with the clock that is near the newest time in the database, and untrusted, as the clocks have differed for days", () => {
     const read = readingOf(0, -dayMs, 0)
     const time = beginTime(read, startedAt - 2 * dayMs, toleranceMs, startedAt - minuteMs)
     assert.strictEqual(timeAt(time, read), startedAt)
@@ -181,7 +181,7 @@ describe("the time agreed from the clocks of process and database", () => {
     ))
   })
 
-  it("is corrected only by quick answers of the database, whichever direction of a slow one took long", () => {
+  it("is corrected only by quick answers of the database, as a slow one does not tell which direction took long", () => {
     for (const side of [-0.5, -0.2, 0.5]) {
       const begun = beginTime(readingOf(0, 0, 0), 0, toleranceMs)
       const slow = { ...readingOf(2000, 0, side * 800), tookMs: 800 }

@@ -23,7 +23,7 @@ const folder = Effect.acquireRelease(
 )
 
 it.live(
-  "a backup refuses a passphrase file that others can read and says what to do; a restore warns",
+  "pitboss backup refuses a passphrase file that others can read and says what to do; pitboss restore warns",
   () =>
     Effect.scoped(Effect.gen(function*() {
       const made = yield* folder
@@ -44,7 +44,7 @@ it.live(
 )
 
 it.live(
-  "listen and trigger warn about a secret in their arguments, but not in the environment",
+  "pitboss listen and pitboss trigger warn about a secret in their arguments, but not in the environment",
   () =>
     Effect.gen(function*() {
       const nowhere = { PITBOSS_URL: "http://127.0.0.1:1", PITBOSS_KEY: "pk_test_none" }

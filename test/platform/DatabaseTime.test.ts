@@ -184,7 +184,7 @@ describe("the service's time", () => {
 })
 
 layer(TestDatabase.layer, { excludeTestServices: true })("the time of a starting process", (it) => {
-  it.effect("is trusted at once if the job that needs a trusted time last ran minutes ago, whenever other jobs ran", () =>
+  it.effect("is trusted at once if the job that needs a trusted time ran minutes ago, and not if only other jobs did", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const isSettled = Layer.build(layerDatabaseTime("settled").pipe(Layer.provide(Settings.layerTest()))).pipe(

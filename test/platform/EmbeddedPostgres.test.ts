@@ -39,20 +39,20 @@ const keepFor = Effect.fnUntraced(function*(
 
 const failing = (message: string) => Effect.suspend(() => Effect.fail(new StartupError({ message })))
 
-it.effect("restarts a PostgreSQL that dies at once at growing intervals, up to half a minute", () =>
+it.effect("a PostgreSQL that dies at once is restarted at growing intervals, up to half a minute", () =>
   Effect.gen(function*() {
     const { starts } = yield* keepFor(125, 0, [0])
     assert.deepStrictEqual(starts, [0, 1, 3, 7, 15, 31, 61, 91, 121])
   }))
 
-it.effect("restarts a PostgreSQL at once if it ran for a minute, whatever happened before", () =>
+it.effect("a PostgreSQL that ran for a minute is restarted at once, whatever happened before", () =>
   Effect.gen(function*() {
     // the third start, at 3 s, lives for a minute; the fourth does not
     const { starts } = yield* keepFor(125, 0, [0, 0, 60, 59, 0])
     assert.deepStrictEqual(starts, [0, 1, 3, 63, 123, 125])
   }))
 
-it.effect("logs why PostgreSQL does not start, at first and then once a minute", () =>
+it.effect("the reason why PostgreSQL does not start is logged at first, and then once a minute", () =>
   Effect.gen(function*() {
     const { lines, starts } = yield* keepFor(130, 100, [failing("no disk"), failing("no disk"), failing("no room")])
     assert.deepStrictEqual(starts, [100, 101, 103, 107, 115])
@@ -68,7 +68,7 @@ it.effect("logs why PostgreSQL does not start, at first and then once a minute",
     ])
   }))
 
-it.effect("logs the cause of a defect during a restart of PostgreSQL, and tries again", () =>
+it.effect("a defect during a restart of PostgreSQL is logged with its cause, and the restart is tried again", () =>
   Effect.gen(function*() {
     const { lines, starts } = yield* keepFor(10, 5, [Effect.die(new Error("planted")), 100])
     assert.deepStrictEqual(starts, [5, 6])
@@ -80,7 +80,7 @@ it.effect("logs the cause of a defect during a restart of PostgreSQL, and tries 
     assert.include(lines[1]?.told, "planted")
   }))
 
-it.effect("logs nothing when it is stopped during a start of PostgreSQL", () =>
+it.effect("a stop during a start of PostgreSQL logs nothing", () =>
   Effect.gen(function*() {
     const { lines, starts } = yield* Effect.scoped(keepFor(10, 5, [Effect.never]))
     yield* TestClock.adjust("1 hour")

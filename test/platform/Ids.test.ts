@@ -78,7 +78,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
     }))
 
   // Goal: ids rise over several services in sequence. Method: two of them in turn, with ids in memory that do not rise.
-  it.effect("rise across all services when the newest ones are requested", () =>
+  it.effect("rise across all services when they are reserved as the newest", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const newest: Array<number> = []
@@ -90,7 +90,7 @@ layer(Ids.layer.pipe(Layer.provideMerge(TestDatabase.layer)))("Ids", (it) => {
 
   // Goal: a service that takes over players allocates higher ids than their former owner. Method: both have ids in memory; the one with the
   // lower ones discards them, including those just requested.
-  it.effect("rise across all services after ids in memory are discarded", () =>
+  it.effect("rise across all services once ids in memory are discarded, as by a new owner of players", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anotherInstance, yield* anotherInstance]
       const theirs = yield* other.reserve(4096)

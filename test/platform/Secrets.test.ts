@@ -51,7 +51,7 @@ layer(Secrets.layer.pipe(Layer.provide(Settings.layerTest())))("Secrets", (it) =
 
 // Goal: values sealed under the previous key are opened in either form, and distinguished from current ones. Method: a
 // service with both keys, one with the old key only, and a value in the form of before keys had names, made by hand.
-it.effect("decrypts ciphertexts of the previous master key", () =>
+it.effect("a service with a new and the previous master key decrypts ciphertexts of both, and encrypts under the new one", () =>
   Effect.gen(function*() {
     const [old, fresh] = [Redacted.make(new Uint8Array(32).fill(1)), Redacted.make(new Uint8Array(32).fill(2))]
     const under = (settings: Parameters<typeof Settings.layerTest>[0]) =>

@@ -389,7 +389,7 @@ describe("OASIS", () => {
     for (const status of statuses) isFault(read(answer("NICHT_GESPERRT"), status))
   })
 
-  it("has its answer in one message, with the register's namespace or none", () => {
+  it("has its answer treated as a fault unless it has exactly one status, as text, in the register's namespace or in none", () => {
     const clear = "<MELDUNG>NICHT_GESPERRT</MELDUNG>"
     const wrong = [
       answer("NICHT_GESPERRT").replace(clear, clear + clear),

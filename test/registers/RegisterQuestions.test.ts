@@ -66,7 +66,7 @@ it.effect("5.2: five queries without an answer open the circuit breaker, so that
   )
 })
 
-it.effect("5.2: 64 queries run at a register and 256 wait, of marketing 16 and 256; a further one is refused at once", () => {
+it.effect("5.2: at most 64 queries run at a register and 256 wait (of marketing: 16 and 256); a further one is refused at once", () => {
   let begun = 0
   return Effect.gen(function*() {
     const { ask } = yield* RegisterQuestions

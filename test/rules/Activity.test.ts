@@ -68,7 +68,7 @@ const rangesOf = (noted: ReadonlyArray<Noted>): ReadonlyArray<readonly [number, 
 }
 
 describe("daily counts of active players, split by each player's previous active day", () => {
-  it("add up, without later days of a player, to the number of distinct players in any range of days", () => {
+  it("add up to the number of distinct players in any range of days, when only each player's first day in the range is counted", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(step, { maxLength: 25 }), (steps) => {
         let day = first

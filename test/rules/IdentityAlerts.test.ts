@@ -122,7 +122,7 @@ describe("identityChange", () => {
     assert.deepInclude(found(0.5, [latest, change])?.details, { fields: change.fields })
   })
 
-  it("has one occurrence key per change, whichever of its two conditions finds it", () => {
+  it("counts as one alert per change (by its occurrence key), even if both of its conditions find the change", () => {
     assert.strictEqual(
       identityChangeAfterVerification(defaultSettings, change, 0)?.occurrence,
       identityChangeBeforeWithdrawal(defaultSettings, { id: 5, at: now }, [change])?.occurrence

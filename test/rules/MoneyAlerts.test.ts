@@ -110,7 +110,7 @@ describe("structuring", () => {
     assert.deepStrictEqual(judged, [false, true, true, false])
   })
 
-  it("has one occurrence key per fixed 24-hour window", () => {
+  it("counts as one alert per fixed 24-hour window (by its occurrence key)", () => {
     const occurrence = (hours: number) =>
       found([900, 900, 900], { payment: payment("deposit", 900, hours) })?.occurrence
     assert.deepStrictEqual([14, 21, 24].map(occurrence), [

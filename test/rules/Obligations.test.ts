@@ -184,7 +184,7 @@ describe("6.1 reviews", () => {
     }
   })
 
-  it("are each met only by an answer to that review while it is due, and then start their period again", () => {
+  it("are each met only by an answer that their kind allows, while they are due, and fall due again after their period", () => {
     const { state } = noteObligations(reviewed(limited), context(monthsLater(7)))
     const answered = (kind: Acknowledge["kind"], answer: Acknowledge["answer"], player = state) =>
       acknowledge(player, { kind, answer }, monthsLater(7))

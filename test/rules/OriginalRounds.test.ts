@@ -40,7 +40,7 @@ const rotate = (runner: RuleRunner, name: string, clientSeed?: string) => {
   return reply._tag === "Rotated" ? reply : assert.fail(reply._tag)
 }
 
-describe("a play of an original", () => {
+describe("a play of an original (in-house game)", () => {
   it("debits the stake and pays the win in one change, in a round of its own", () => {
     const runner = runnerOf()
     const { balance, bonusBalance, entries, fairness, round, walletSeq } = play(runner, betPaying(100, 250))

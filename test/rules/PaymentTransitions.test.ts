@@ -193,7 +193,7 @@ describe("transitionStep", () => {
     assert.strictEqual(runner.player().real, maxBalance)
   })
 
-  it("other payments of the player count towards the second-approval threshold, above which an approver whose independence is in doubt is refused", () => {
+  it("the player's other payments count towards the second-approval threshold; above it, an approver whose independence is in doubt is refused", () => {
     const { runner, id } = withWithdrawal()
     const strict = { secondApprovalAbove: 400, beside: 1 }
     const objecting = { approvedBy: [], objection: "token_issued_after_request" } as const

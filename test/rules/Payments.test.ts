@@ -100,7 +100,7 @@ describe("a deposit", () => {
   })
 
   // Goal: no statement of its own before the commit, and no refusal without a look-up.
-  it("is accepted without a look-up of its reference before the commit, but refused only after a look-up", () => {
+  it("has its reference looked up only before a refusal, as the commit itself finds a repeated reference", () => {
     const unasked = { now: noon, firstId: 100, known: undefined }
     assert.strictEqual(deposit("ref", 500)(makePlayer(), unasked)._tag, "Accept")
     const asked = deposit("ref", 500)(makePlayer({ status: "locked" }), unasked)

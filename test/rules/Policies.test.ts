@@ -146,7 +146,7 @@ for (const remembers of [true, false]) {
         assert.strictEqual(runner.player().bonus, 30)
       })
 
-      it("is refused where the first rollback was not of a bet, and ignored where that one moved no money", () => {
+      it("is refused if the first rollback was of a win or of a rollback, and ignored if it moved no money", () => {
         const runner = makeRunner(makePlayer(), makePlayer({ id: 2 }))
         runner.accept(does(bet("b", 100)))
         runner.accept(does(win("w", "b", 10)))

@@ -186,7 +186,7 @@ describe("differences of two versions", () => {
     }))
   })
 
-  it("from the old version to the stricter combination of both include none that is looser, and from there to the new version none that is stricter", () => {
+  it("include none that is looser from the old version to the stricter combination of both, and none that is stricter from there to the new version", () => {
     fc.assert(fc.property(anyProfile, anyProfile, (before, next) => {
       const between = stricterOf(before, next)
       assert.isEmpty(differencesOf(before, between).filter(({ effect }) => effect === "looser"))

@@ -41,7 +41,7 @@ describe("11.1: retention periods of data classes", () => {
     assert.strictEqual(periodBegins("marketing", { ...ended, closedAt: null }), Infinity)
   })
 
-  it("run from the end of the exclusion, the end of the case or the first row for the classes that have their own start", () => {
+  it("run, for the classes with a start of their own, from the end of the exclusion, the end of the case or the first row", () => {
     assert.strictEqual(periodBegins("exclusion", { ...ended, exclusionEnd: at("2022-05-05") }), at("2022-05-05"))
     assert.strictEqual(periodBegins("exclusion", ended), at("2024-03-01"))
     assert.strictEqual(

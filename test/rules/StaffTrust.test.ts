@@ -49,7 +49,7 @@ describe("one person controlling two staff accounts", () => {
     assert.isDefined(onePerson(trustOf([rotated, handover("colleague", "colleague", 3)]), "admin", "colleague"))
   })
 
-  it("is ruled out when the owner has since used a second factor from before the handover, or replaced the token", () => {
+  it("is ruled out when the owner has since used a second factor set up before the handover, or replaced a token that was handed over", () => {
     const linked = [handover("admin", "clerk", 10, { kind: "entrusted" })]
     const rotated = [handover("admin", "clerk", 10)]
     const is = (handovers: ReadonlyArray<Handover>, clerk: AccountFactor) =>
@@ -61,7 +61,7 @@ describe("one person controlling two staff accounts", () => {
     assert.isFalse(is(rotated, { since: 5, provedAt: 11, renewedAt: 11 }))
   })
 
-  it("is found through an account whose owner used the second factor only after that account had handed over another one", () => {
+  it("is found through an account that handed over another one before its owner used the second factor", () => {
     const proved = { thief: { since: 1, provedAt: 30, renewedAt: 30 } }
     const as = (fromProofs: Handover["fromProofs"]) =>
       trustOf([handover("admin", "thief", 10), handover("thief", "clerk", 20, { fromProofs })], proved)
@@ -70,7 +70,7 @@ describe("one person controlling two staff accounts", () => {
     assert.isUndefined(onePerson(as(none), "admin", "thief"))
   })
 
-  it("is suspected for two accounts with a common creator, unless neither has a second factor or both have used one since", () => {
+  it("is suspected for two accounts that one person created, unless neither has a second factor or both have used theirs since", () => {
     const made = [handover("m", "a", 1, { kind: "made" }), handover("m", "b", 2, { kind: "made" })]
     const shown = (at: number): AccountFactor => ({ since: 3, provedAt: at, renewedAt: null })
     const tag = (handovers: ReadonlyArray<Handover>, factors: { readonly [account: string]: AccountFactor }) =>
@@ -82,7 +82,7 @@ describe("one person controlling two staff accounts", () => {
     assert.strictEqual(tag([...made, handover("m", "b", 6)], { a: shown(4), b: shown(5) }), "CommonMaker")
   })
 
-  it("is found exactly where a plain transitive closure over the open handovers finds it", () => {
+  it("is found exactly where a plain transitive closure over the handovers that are not ruled out finds it", () => {
     const accounts = ["a", "b", "c", "d", "e"]
     const account = fc.constantFrom(...accounts)
     const time = fc.integer({ min: 0, max: 20 })
@@ -137,7 +137,7 @@ describe("one person controlling two staff accounts", () => {
   })
 
   // Who acts is a person; an account is acted as by whoever holds its token, or its factor in a session.
-  it("is found for everyone who holds a token or second factor of the account, in any history", () => {
+  it("is found, in any history, for everyone who holds a token or second factor of the other's account", () => {
     const event = fc.record({
       does: fc.constantFrom("make", "rotate", "link", "reset", "enrol", "prove", "renew", "rotate own"),
       person: fc.nat(5),

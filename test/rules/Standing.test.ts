@@ -166,13 +166,13 @@ describe("a player's abilities as shown to staff", () => {
     assert.isAbove(seen.get("receive_bonuses BONUS_INVALID max_pending") ?? 0, 0)
   })
 
-  it("ignore loss limits for a player who has only bonus money", () => {
+  it("ignore loss limits for a player who has only bonus money, as those limits count real money", () => {
     const player = makePlayer({ real: 0, bonus: 100, activeBonus: makeBonus(), limits: { max_daily_loss: 0 } })
     assert.isUndefined(standing(player, noTerms, noon).bet)
     assert.isUndefined(answersOf(player, noTerms).bet)
   })
 
-  it("are shown with the end of the exclusion or of the limit's period as the end of the block, or with none", () => {
+  it("are shown as blocked until the end of the exclusion or of the limit's period, and without an end where there is none", () => {
     const ends = (state: Partial<Player>, ability: AbilityName) => {
       const player = makePlayer(state)
       const refusal = standing(player, noTerms, noon)[ability]

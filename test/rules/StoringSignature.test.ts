@@ -33,7 +33,7 @@ it("a signature is stored together with the effect of its request", () => {
   }
 })
 
-it("a decision without an effect leaves storing the signature to the caller", () => {
+it("a command that changes nothing does not store its signature, which is left to the caller", () => {
   const context = { now: 1, firstId: 1, known: undefined }
   const refusal = refused(refuse("TRY_AGAIN", "Busy."))
   const unknown = missing({ externalReference: "x" })

@@ -25,7 +25,7 @@ describe("field names on the wire", () => {
   })
 })
 
-describe("a row of operators", () => {
+describe("a database row of an operator", () => {
   const row = Schema.encodeSync(wire(Operator))(operatorOf(7, { disabledFeatures: ["bonuses"] }))
 
   it("has the operator's fields under the column names", () => {

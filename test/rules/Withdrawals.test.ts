@@ -77,7 +77,7 @@ describe("withdrawalStep", () => {
     assert.deepInclude(runner.player(), { real: 0, withdrawn: 1000, walletSeq: 2 })
   })
 
-  it("refuses a reference that names another operation", () => {
+  it("refuses a reference that the operator has used for another amount, another player or a deposit", () => {
     const runner = new RuleRunner([makePlayer(), makePlayer({ id: 2 }), makePlayer({ id: 3, operatorId: 9 })])
     runner.accept(request(300, { externalReference: "w1" }))
     runner.accept(depositStep(depositOf(50, "d1")))
@@ -106,7 +106,7 @@ describe("withdrawalStep", () => {
     assert.strictEqual(open({ exclusion, restrictions: others }).accept(request(10)).payment.status, "new")
   })
 
-  it("refuses other methods and amounts outside the method's bounds", () => {
+  it("refuses a method that is unknown, takes no withdrawals or not the currency, and amounts outside the method's bounds", () => {
     const runner = open({ real: 20_000 })
     const refused = (amount: number, overrides: Partial<Withdrawal> = {}) => {
       const { code, details } = runner.refuse(request(amount, overrides))

@@ -41,7 +41,7 @@ describe("a second-factor code", () => {
     assert.isUndefined(acceptedStep(secret, code, seconds * 1000, Math.floor(seconds / 30) + 1))
   })
 
-  it("may be typed with spaces, and differs in form from a recovery code, which belongs to one account", () => {
+  it("may be typed with spaces, and is told by its form from a recovery code, which is valid for one account only", () => {
     assert.isTrue(isTimeBased("287 082"))
     const code = recoveryCode("abcdefghijklm")
     assert.strictEqual(code, "abcd-efgh-ijkl")

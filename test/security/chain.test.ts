@@ -548,7 +548,7 @@ layer(live, { excludeTestServices: true })("a hash chain whose last links were d
       assert.deepStrictEqual(yield* unknowing.look, [])
     }))
 
-  it.effect("does not hide staff accounts without an audit line", () =>
+  it.effect("does not keep staff accounts without an audit line from being reported", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const unrecorded = Effect.map(

@@ -19,7 +19,7 @@ const Token = Schema.Struct({ token: Schema.String })
 const Round = Schema.Struct({ round_id: Schema.String, payout: Schema.Int })
 const Count = Schema.Array(Schema.Struct({ seed: Schema.Number, rounds: Schema.Number, last: Schema.Number }))
 
-layer(layerOwnDatabase, { excludeTestServices: true })("originals on two services", (it) => {
+layer(layerOwnDatabase, { excludeTestServices: true })("originals (in-house games) on two services", (it) => {
   it.effect("use no nonce twice, and lose no round", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

@@ -17,7 +17,7 @@ const ids = fc.record({
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, number) => ({ providerId: 7, transactionId: `round-${number}` }))
 
-describe("committed ids", () => {
+describe("committed transaction ids in memory", () => {
   it("are identified by provider and transaction id together", () =>
     fc.assert(fc.property(fc.array(ids), ids, (added, asked) => {
       const committed = new CommittedIds()

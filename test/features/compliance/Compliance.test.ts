@@ -48,8 +48,8 @@ const effectsLeft = Effect.gen(function*() {
   return (yield* sql`SELECT 1 FROM compliance_effects`).length
 })
 
-layer(base)("the compliance follower", (it) => {
-  it.effect("sets aside an effect that it cannot judge, and judges it later", () =>
+layer(base)("the compliance follower (judges committed changes by the alert rules)", (it) => {
+  it.effect("sets aside a change that it cannot judge, judges the others, and tries again after a minute", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const broken = yield* addOperator("broken")
@@ -73,7 +73,7 @@ layer(base)("the compliance follower", (it) => {
       assert.strictEqual(yield* effectsLeft, 0)
     }))
 
-  it.effect("judges late effects by their own time", () =>
+  it.effect("judges a change by the time at which it was made, even weeks later", () =>
     Effect.gen(function*() {
       const operator = yield* addOperator("late")
       const slow = yield* addPlayer(operator, "slow")

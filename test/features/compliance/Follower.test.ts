@@ -43,8 +43,8 @@ const dead = { _tag: "Dead" } as const
 /** Maximum number of open transactions: fewer than the connections, so that followers find one. */
 const maxOpen = 3
 
-layer(TestDatabase.layer)("the compliance follower", (it) => {
-  it.effect("judges each committed effect exactly once despite failures", () =>
+layer(TestDatabase.layer)("the compliance follower (judges committed changes by the alert rules)", (it) => {
+  it.effect("judges each committed change exactly once despite failures", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -147,7 +147,7 @@ layer(TestDatabase.layer)("the compliance follower", (it) => {
       assert.deepStrictEqual(seen, [1, 2])
     }))
 
-  it.effect("retries a failing effect after growing delays, while it judges the others", () =>
+  it.effect("retries a change that it cannot judge after growing delays, and judges the others meanwhile", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue
@@ -177,7 +177,7 @@ layer(TestDatabase.layer)("the compliance follower", (it) => {
       assert.deepStrictEqual(yield* work(0), [7, 8])
     }))
 
-  it.effect("judges effects in the order of their ids, in whatever order the database returns them", () =>
+  it.effect("judges changes in the order of their ids, in whatever order the database returns them", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* makeEffectQueue

@@ -80,8 +80,8 @@ const services = Compliance.layer.pipe(
   Layer.provideMerge(TestDatabase.layer)
 )
 
-layer(services)("a run of the compliance follower", (it) => {
-  it.effect("fails entirely while no alert ids can be reserved, without setting any effect aside", () =>
+layer(services)("a run of the compliance follower (judges committed changes by the alert rules)", (it) => {
+  it.effect("fails entirely while no alert ids can be reserved, without setting any change aside", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance
@@ -96,7 +96,7 @@ layer(services)("a run of the compliance follower", (it) => {
       assert.deepStrictEqual(yield* sql`SELECT 1 FROM compliance_effects`, [])
     }))
 
-  it.effect("places the holds of other players when one player fails", () =>
+  it.effect("requests the withdrawal holds of the other players when that of one player fails", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Compliance

@@ -49,7 +49,7 @@ describe("launchUrl", () => {
     assert.isNull(launchUrl(withProvider({ demoUrl: null, launchUrl: "https://play.example/{token}" }), "demo", "t"))
   })
 
-  it("is null for an original and for a provider without a launch URL", () => {
+  it("is null for an original (in-house game) and for a provider without a launch URL", () => {
     assert.isNull(launchUrl({ ...game, original: "dice" }, "real", "t"))
     assert.isNull(launchUrl(withProvider({ launchUrl: null }), "real", "t"))
   })

@@ -51,7 +51,7 @@ const planOf = (statement: Effect.Effect<ReadonlyArray<object>, unknown>) =>
   Effect.map(statement, (rows) => rows.flatMap((row) => Object.values(row)).join("\n"))
 
 layer(live, { timeout: 120_000, excludeTestServices: true })("queries across players", (it) => {
-  it.effect("uses an index for every kind of search", () =>
+  it.effect("use an index for every kind of search", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const indexed = yield* makeByIndex
@@ -79,7 +79,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("queries across pla
       }
     }))
 
-  it.effect("reads a bounded number of entries for a page", () =>
+  it.effect("read a bounded number of entries for a page", () =>
     Effect.gen(function*() {
       const entries = yield* LedgerEntries
       const list = (query: object, limit = 25) => entries.list({ scope: null, limit, ...query })
@@ -118,7 +118,7 @@ layer(live, { timeout: 120_000, excludeTestServices: true })("queries across pla
       assert.deepStrictEqual(found, [])
     }))
 
-  it.effect("finds players by the beginning of a name, with exact matches first", () =>
+  it.effect("find players by the beginning of a name, with exact matches first", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const byWords = yield* makePlayersByWords

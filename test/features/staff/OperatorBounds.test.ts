@@ -34,7 +34,7 @@ describe("staff bound to operators", () => {
     ])
   })
 
-  it("have the resource type of an id in a path decided by the action where one word names two types (bonus)", () => {
+  it("have `bonus` in a path read as a catalogue bonus or as a player's bonus, depending on the action", () => {
     assert.strictEqual(targetOf("bonus.update", "bonus"), "bonus")
     assert.strictEqual(targetOf("bonus.cancel", "bonus"), "player_bonus")
     assert.strictEqual(targetOf("player.list", "toString"), undefined)

@@ -50,7 +50,7 @@ const each = Array.from(originals.values(), (original) => ({
   params: params.get(original.name) ?? FastCheck.constant({})
 }))
 
-describe("originals", () => {
+describe("originals (in-house games)", () => {
   it("are found by name, and state a return of 99 %", () => {
     assert.deepStrictEqual([...originals.keys()], ["dice", "limbo", "coin_flip", "plinko", "mines"])
     for (const [name, original] of originals) {
