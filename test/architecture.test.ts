@@ -144,7 +144,7 @@ const findCycle = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyA
 }
 
 describe("source folders", () => {
-  it("are listed here, also within folders whose subfolders are ordered", () => {
+  it("are listed in this test, also within folders whose subfolders are ordered", () => {
     const unknown = sources.filter((file) => {
       const room = roomOf(file)
       if (room === undefined) return !roots.includes(file)
@@ -168,7 +168,7 @@ describe("source folders", () => {
     assert.isTrue(isWrong("src/features/games/Games.ts", "src/endpoints/games/Handlers.ts"))
   })
 
-  it("with ordered subfolders: each subfolder imports only itself and those before it", () => {
+  it("whose subfolders are ordered have each subfolder import only itself and earlier ones", () => {
     const isWrong = (file: string, target: string): boolean => {
       const order = orders[roomOf(file) ?? ""]
       if (order === undefined || roomOf(file) !== roomOf(target)) return false
@@ -308,7 +308,7 @@ describe("secrets are compared in constant time", () => {
   const filesWith = (pattern: RegExp, files = sources): ReadonlyArray<string> =>
     files.filter((file) => pattern.test(codeOf(file)))
 
-  it("comparisons of secrets, tags and their hashes stand only in these files", () => {
+  it("comparisons of secrets, tags and their hashes stand only in the files listed in this test", () => {
     const programs = filesBelow("scripts").filter((file) => file.endsWith(".ts"))
     assert.deepStrictEqual(filesWith(/\btimingSafeEqual\(/, [...programs, ...sources]), [
       "scripts/backup/Manifest.ts",
@@ -325,7 +325,7 @@ describe("secrets are compared in constant time", () => {
     ])
   })
 
-  it("other comparisons of bytes compare no secret that a caller sends", () => {
+  it("comparisons of bytes in all other files compare no secret that a caller sends", () => {
     assert.deepStrictEqual(filesWith(/\bBuffer\.compare\(|(?<!\bEqual)\.equals\(/), [
       // sealed secrets, both from the database
       "src/auth/Credentials.ts",

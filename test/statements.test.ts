@@ -177,7 +177,7 @@ describe("SQL statements and operators", () => {
     )
   })
 
-  it("a statement is listed as an exception only where it needs to be", () => {
+  it("the list of exceptions has only statements that are not limited so", () => {
     assert.deepStrictEqual(
       Object.keys(exceptions).filter((exception) =>
         !statements.some(({ isNamed, place }) => !isNamed && place === exception)
@@ -186,7 +186,7 @@ describe("SQL statements and operators", () => {
     )
   })
 
-  it("the check also finds a statement that is written in parts", () => {
+  it("the check finds a statement even if its SQL text is written in parts", () => {
     const found = statementsOf(`
       const where = sql.and([sql\`p.operator_id = \${operatorId}\`])
       const one = sql\`SELECT id FROM players p WHERE \${where}\`

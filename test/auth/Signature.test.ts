@@ -47,7 +47,7 @@ describe("signatures", () => {
     }))
   })
 
-  it("are rejected for any other message, secret or signature text", () => {
+  it("are rejected when the message, the secret or the text of the signature differs", () => {
     fc.assert(fc.property(secret, secret, message, message, fc.nat(63), (secret, other, one, two, position) => {
       const signature = sign(signingKey(secret), one)
       const sameLines = (message: SignedMessage) =>

@@ -172,7 +172,7 @@ describe("the bench report", () => {
 
   // Goal: the required figures of an open loop are in its row. Method: known latencies of two targets at a share of their peaks, of
   // which the answers to the slower one's slowest are ten times as late, and a commit of 2 ms.
-  it("compares an open loop with another commit and with the baseline", () => {
+  it("compares the latencies of an open loop with the duration of a commit and with the latencies of the baseline", () => {
     const latencyOf = (...latencies_ms: ReadonlyArray<number>) => {
       const histogram = makeHistogram()
       for (const ms of latencies_ms) histogram.recordValue(ms * 1000)

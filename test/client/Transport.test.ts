@@ -354,7 +354,7 @@ describe("retrying", () => {
       assert.deepStrictEqual(sent.map(({ at }) => at), [0, 23])
     }))
 
-  it.effect("also follows a gateway's own error answer, such as a 502 with an HTML page", () =>
+  it.effect("follows a gateway's own error answer too, such as a 502 with an HTML page", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf({ status: 502, body: "<html>", headers: { "content-type": "text/html" } })
       const error = yield* failureOf((yield* operatorOn(http)).account.me())
@@ -362,7 +362,7 @@ describe("retrying", () => {
       assert.lengthOf(sent, 4)
     }))
 
-  it.effect("also applies to a provider's messages, except bets", () =>
+  it.effect("applies to a provider's messages, except bets", () =>
     Effect.gen(function*() {
       const { http, sent } = wireOf("cut")
       const provider = yield* ProviderClient.make({

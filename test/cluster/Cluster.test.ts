@@ -7,29 +7,33 @@ import { TestDatabase } from "../kit/TestDatabase.ts"
 // process, each with its own connections and port, over one PostgreSQL.
 
 describe("nodes over one database", () => {
-  it.live("share all keys, each with one owner that every node can call", () =>
-    Effect.gen(function*() {
-      const one = yield* startNode()
-      yield* settled([one])
-      assert.strictEqual(owned(one), keys.length)
-      const two = yield* startNode()
-      const three = yield* startNode()
-      const nodes = [one, two, three]
-      yield* settled(nodes)
-      for (const node of nodes) serveWhere(node)
-      for (const node of nodes) {
-        const answers = yield* Effect.forEach(
-          keys,
-          (key) => node.forwarder.send(key, "where", where(key), { isRepeatable: false }),
-          { concurrency: "unbounded" }
-        )
-        for (const [index, key] of keys.entries()) {
-          const owner = nodes.find(({ placement }) => placement.epochOf(key) !== 0)
-          assert.strictEqual(answers[index]?.body, `${owner?.id} ?`)
-          assert.strictEqual(answers[index]?.node, owner?.id)
+  it.live(
+    "share all keys (one per player), each owned by one node that every node can call",
+    () =>
+      Effect.gen(function*() {
+        const one = yield* startNode()
+        yield* settled([one])
+        assert.strictEqual(owned(one), keys.length)
+        const two = yield* startNode()
+        const three = yield* startNode()
+        const nodes = [one, two, three]
+        yield* settled(nodes)
+        for (const node of nodes) serveWhere(node)
+        for (const node of nodes) {
+          const answers = yield* Effect.forEach(
+            keys,
+            (key) => node.forwarder.send(key, "where", where(key), { isRepeatable: false }),
+            { concurrency: "unbounded" }
+          )
+          for (const [index, key] of keys.entries()) {
+            const owner = nodes.find(({ placement }) => placement.epochOf(key) !== 0)
+            assert.strictEqual(answers[index]?.body, `${owner?.id} ?`)
+            assert.strictEqual(answers[index]?.node, owner?.id)
+          }
         }
-      }
-    }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)), 60_000)
+      }).pipe(Effect.scoped, Effect.provide(TestDatabase.layer)),
+    60_000
+  )
 
   it.live(
     "a leaving node hands over its shards and forwards calls to their new owners",

@@ -91,7 +91,7 @@ layer(layerPublicApi)("calls from pages of other origins", (it) => {
       assert.deepStrictEqual(forBrowsers(yield* browserCall(token, "/me")), everybody)
     }))
 
-  it.effect("no other path sends CORS headers, and unknown paths and methods are refused as for a request without Origin", () =>
+  it.effect("a path that is not a player path sends no CORS headers; unknown paths and methods are refused as for a request without Origin", () =>
     Effect.gen(function*() {
       const { key } = yield* openCasinoInRows("servers")
       const headers = { origin }

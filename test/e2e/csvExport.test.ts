@@ -88,7 +88,7 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     )
   })
 
-  it("are in the first supported language of the browser, otherwise in English", () => {
+  it("are in the browser's first supported language, or in English when it asks for none of them", () => {
     assert.deepStrictEqual(
       ["de-DE,en;q=0.8", "pt-BR", "zh-Hans-CN", "es-419;q=1", "*", "", undefined, "x-y", "en-u", "../.."].map(
         languageOf

@@ -158,7 +158,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepInclude(yield* promo("p-1", 5), { status: "OK", balance: 115 })
     }))
 
-  it.effect("a credit or cancel of an unknown debit is refused with BET_DOES_NOT_EXIST, and a debit after its cancel with a final error", () =>
+  it.effect("a credit or cancel of an unknown debit is refused with BET_DOES_NOT_EXIST; a debit that follows its cancel is refused with a final error", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable
       assert.deepStrictEqual(yield* credit("b-1", 20), ["BET_DOES_NOT_EXIST", 100])

@@ -214,7 +214,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.strictEqual(dataOf(yield* approve(third.token)).first_approved_by, `staff:${third.id}`)
     }))
 
-  it.effect("whoever posted or approved an imported open withdrawal cannot approve it when it needs two approvals; others can", () =>
+  it.effect("whoever posted or approved an imported open withdrawal cannot approve it when it needs two approvals; anyone else can", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino({ withdrawal_second_approval_above: 1000 })

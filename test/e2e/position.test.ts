@@ -39,7 +39,7 @@ const playFor = <Answer extends { readonly status: number }, E, R>(
   })
 
 layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("positions and reality checks", (it) => {
-  it.effect("7.1: a position has the session, the day, thirty days and the lifetime, with rollbacks netted and charged-back deposits left out", () =>
+  it.effect("7.1: a position has the totals of the session, the day, thirty days and the lifetime; rollbacks are netted, charged-back deposits left out", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const seat = yield* casino.sit(1000)

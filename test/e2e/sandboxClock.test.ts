@@ -271,7 +271,7 @@ layer(live, { excludeTestServices: true, timeout: 120_000 })("a sandbox's clock"
       assert.isUndefined(late)
     }))
 
-  it.effect("a round is stale once it has been open for a day of sandbox time, and no other operator's is", () =>
+  it.effect("a round is stale once it has been open for a day of sandbox time; rounds of other operators are not", () =>
     Effect.gen(function*() {
       yield* goTo(noon)
       const [casino, other] = [yield* sandbox(), yield* sandbox()]

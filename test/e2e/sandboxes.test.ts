@@ -135,7 +135,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("sandboxes",
       assert.strictEqual((yield* staff("GET", `/alerts/${alert.id}`)).occurrence.startsWith("sandbox:"), true)
     }))
 
-  it.effect("figures and reports over several operators leave sandboxes out, those of one sandbox do not", () =>
+  it.effect("figures and reports over several operators leave sandboxes out; those of a single sandbox show it", () =>
     Effect.gen(function*() {
       const [test, live] = [yield* sandbox({ currency: "SEK" }), yield* openCasino({ currency: "SEK" })]
       for (const casino of [test, live]) {

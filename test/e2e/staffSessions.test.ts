@@ -262,7 +262,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff sessions", (it) => {
       assert.strictEqual((yield* signIn({ name: account.name, password: account.password })).status, 201)
     }))
 
-  it.effect("need a second factor to close an alert that holds withdrawals, and none to close another", () =>
+  it.effect("need a second factor to close an alert that holds withdrawals, but not to close an alert without a hold", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { alert } = yield* raisedAlert(casino)

@@ -314,7 +314,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
-  it.effect("Slotegrator: a win is paid after its session has ended, without a round, and also when its bet was refunded", () =>
+  it.effect("Slotegrator: a win is paid even if its session has ended, it names no round, or its bet was refunded", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)

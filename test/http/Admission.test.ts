@@ -24,7 +24,7 @@ const byHand = () => {
 const crowd = (count: number) => Array.from({ length: count }, () => new Net.Socket())
 
 describe("admission of new connections", () => {
-  it("admits per event-loop turn as many connections as requests came on open ones, at least eight, in order", () => {
+  it("admits in order, per event-loop turn, as many connections as requests came on open ones, but at least eight", () => {
     const { admission, admitted, endTurn } = byHand()
     const sockets = crowd(100)
     const open = new Net.Socket()

@@ -184,7 +184,7 @@ const send = (path: string, { body = "", headers = {}, method = "POST" }: Sent =
 const codeOf = (text: string): unknown => JSON.parse(text).error.code
 
 layer(layerLane(calls))("the HTTP path of provider calls", (it) => {
-  it.effect("answers a call in the protocol's format, by a callback or an effect", () =>
+  it.effect("answers a call in the protocol's format, whether the handler uses a callback or an Effect", () =>
     Effect.gen(function*() {
       for (const method of ["start", "run"]) {
         const answer = yield* send(`toy/${method}?pr_1`, { body: "12345" })

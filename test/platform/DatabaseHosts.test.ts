@@ -18,7 +18,7 @@ describe("a database URL", () => {
     }
   })
 
-  it("names its role, and is insecure if any of its servers is on another machine without TLS", () => {
+  it("names the role that connects, and is insecure if any of its servers is on another machine without TLS", () => {
     assert.strictEqual(roleOf(Redacted.make("postgres://service:p@one:1,two:2/name")), "service")
     assert.isTrue(isOpenConnection("postgres://u:p@127.0.0.1:1,db.example:2/name"))
     assert.isFalse(isOpenConnection("postgres://u:p@127.0.0.1:1,[::1]:2/name"))

@@ -54,7 +54,7 @@ layer(NodeServices.layer)("Settings", (it) => {
     }))
 
   // Goal: every variable arrives. Method: set each to something other than its default, on an external database.
-  it.effect("reads every variable, and writes no file with an external database", () =>
+  it.effect("reads every variable, and writes no file when the database is external", () =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path

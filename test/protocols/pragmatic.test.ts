@@ -429,7 +429,7 @@ describe("a Pragmatic Play bonusWin", () => {
     })
   })
 
-  it("is answered as a result is", () => {
+  it("is answered with transactionId and balances, like a result", () => {
     assert.deepInclude(json(answerTo(receive("bonusWin", calls["bonusWin"] ?? {}), settled(euros(10_050)))), {
       transactionId: "bonus:bw-1",
       currency: "EUR",

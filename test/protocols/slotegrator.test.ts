@@ -383,7 +383,7 @@ describe("a Slotegrator refund", () => {
     assert.strictEqual(second.body, first.body)
   })
 
-  it("whose own rollback arrived before it is answered with success", () => {
+  it("is answered with success when its own rollback arrived first", () => {
     const outcome = refusedWith(
       "DUPLICATE_TRANSACTION",
       { earlier: { kind: "tombstone", status: "processed" } },

@@ -80,7 +80,7 @@ describe("daily counts of active players, split by each player's previous active
   })
 
   // Two services around midnight: the newest day is followed by the day before it.
-  it("still add up when one service's clock is a day behind another's", () => {
+  it("add up to the number of distinct players also when one service's clock is a day behind another's", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.array(step, { maxLength: 12 }),

@@ -18,7 +18,7 @@ const after = (...messages: ReadonlyArray<Parameters<typeof settle>[1]>) => {
 describe("a player's memory when compacted", () => {
   // Goal: a live table's win that comes minutes after its bet reads nothing from the store, while other memory is released. Method:
   // bets on a table and on a slot, the pause, the table's win.
-  it("keeps open rounds of live tables with their bets, and drops rounds of slots", () => {
+  it("keeps open rounds of live tables, whose wins come minutes after their bets, and drops rounds of slots", () => {
     const paused = compact(after(bet("spin", 10, { game: slot, roundId: "slot" }), tableBet))
     assert.deepStrictEqual(paused.rounds.items.map(({ roundId }) => roundId), ["spin"])
     assert.deepStrictEqual(paused.transactions.items.map(({ transactionId }) => transactionId), ["table"])

@@ -53,7 +53,7 @@ it("10.1: the newest consent statement for a channel and product decides, and wi
   )
 })
 
-it("10.1: a repeated consent statement is no change, but the same answer to another text version is one", () => {
+it("10.1: a repeated consent statement is no change, but the same answer to another version of the text is a change", () => {
   const rules = { channels, products }
   const said = { channel: "email", granted: true, at: 1, source: "player", text_version: "1" } as const
   const kept = withStatement([], { ...said, product: "casino" })

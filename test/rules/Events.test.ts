@@ -28,7 +28,7 @@ describe("webhook events", () => {
     assert.deepStrictEqual(eventTypes.filter((type) => !guide.includes(`\`${type}\``)), [])
   })
 
-  it("are sorted by id, except that a player's own events are sorted by player version among themselves", () => {
+  it("are sorted by id, and the events of one player among themselves by player version", () => {
     fc.assert(fc.property(
       fc.uniqueArray(
         fc.record({

@@ -81,7 +81,7 @@ describe("lost seeds", () => {
     })
   }
 
-  it("no lost seed: no seed changes and nothing is written to the audit log", () => {
+  it("without a lost seed, no seed changes and nothing is written to the audit log", () => {
     const runner = runnerOf()
     const before = seedsOf(runner)
     assert.deepStrictEqual(retire(runner, []), { retired: [], seeds: before })

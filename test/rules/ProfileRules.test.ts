@@ -312,7 +312,7 @@ describe("3.1 breaks", () => {
     assert.isNull(accepted(excluding({ period: "indefinite" })).state.exclusion?.until)
   })
 
-  it("sent with an end and no type are a time-out up to its maximum length, and refused if no type has that length", () => {
+  it("that are sent with an end but no type are a time-out up to that type's maximum length, and refused if no type allows their length", () => {
     assert.strictEqual(typeOf({ until: noon + 42 * day }), "time_out")
     assert.deepStrictEqual(Object.keys(refusalOf(excluding({ until: noon + 43 * day }))?.details ?? {}), ["until"])
     assert.strictEqual(typeOf({ until: Date.UTC(2027, 4, 18, 12) }), "self_exclusion")

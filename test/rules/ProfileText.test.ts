@@ -45,7 +45,7 @@ describe("the text of a profile", () => {
     }
   })
 
-  it("says \"none\" for a missing figure only where its whole group has one source", () => {
+  it("says \"none\" for a missing figure where one source covers its whole group, and leaves the figure out elsewhere", () => {
     const said = (code: string) => new Map(rulesOf(code).map(({ label, text }) => [label, text]))
     assert.strictEqual(said("mt").get("Shortest self-exclusion until a date"), "none")
     assert.strictEqual(said("gb").get("Shortest self-exclusion until a date"), "6 months")

@@ -21,7 +21,7 @@ const find = (recent: Recent<Named>, name: string) => {
   return place < 0 ? undefined : recent.items[place]
 }
 
-describe("Recent", () => {
+describe("Recent (a list of records with the hashes of their names)", () => {
   // Goal: the hashes beside the records affect only the time of a search. Method: random operations, against a plain list that is
   // searched by name; names that differ only before their last characters have equal hashes.
   it("finds the same records as a linear search in a plain list", () => {

@@ -68,7 +68,7 @@ for (const remembers of [true, false]) {
         }
       })
 
-      it("may also be used by another provider", () => {
+      it("is that of a new message when another provider uses it", () => {
         const runner = makeRunner(makePlayer({ providerIds: [1, 2] }))
         runner.accept(does(bet("b", 100)))
         const other = runner.accept(does(bet("b", 200, { providerId: 2, game: roulette })))
@@ -78,7 +78,7 @@ for (const remembers of [true, false]) {
     })
 
     // Goal: a retry that needed a look-up is answered from memory the next time.
-    it("is answered from memory after one look-up has found its message", () => {
+    it("a retry is answered from memory once a look-up has found its message", () => {
       const runner = new RuleRunner([makePlayer()])
       runner.accept(does(bet("b", 100)))
       runner.accept(pays(promoWin("p", 7)))

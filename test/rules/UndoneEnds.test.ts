@@ -437,7 +437,7 @@ for (const remembers of [true, false]) {
       })
     }
 
-    it("emits no event if it is empty only between two messages of a batch", () => {
+    it("is not reported as lost if it is empty only between two messages of a batch", () => {
       const runner = makeRunner(allIn)
       runner.accept(doesAll(
         bet("b", 1000, { closesRound: true }),

@@ -92,7 +92,7 @@ describe("withdrawalStep", () => {
     assert.isFalse(runner.accept(request(300, { externalReference: "w1" }), 3).isRepeat)
   })
 
-  it("restricted players are refused, excluded ones are not", () => {
+  it("refuses restricted players, and lets excluded players withdraw", () => {
     const restricted: ReadonlyArray<readonly [Partial<Player>, string]> = [
       [{ status: "locked" }, "locked"],
       [{ status: "closed" }, "closed"],

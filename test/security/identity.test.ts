@@ -8,7 +8,7 @@ import { dataOf, openCasino, staff } from "../kit/Casino.ts"
 // the operator's API, field by field; and verify again while the name changes.
 
 layer(layerCasinos, { excludeTestServices: true })("a verified player whose name or birth date changes", (it) => {
-  it.effect("returns to pending_review with event and audit line; other fields change nothing", () =>
+  it.effect("returns to pending_review with event and audit line; changes of other fields leave the verification as it is", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const casino = yield* openCasino({ kyc_withdrawal_threshold: 100 })

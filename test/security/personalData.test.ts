@@ -140,7 +140,7 @@ layer(live, { excludeTestServices: true })("personal data at rest", (it) => {
       }
     }))
 
-  it.effect("is added to an event only in fields that the event has", () =>
+  it.effect("is added to an event that is read only in fields that the event has", () =>
     Effect.sync(() => {
       const found = { player: { personal_id: "1" }, payment: { info: "2" } }
       assert.deepStrictEqual(withPersonal({ player: { id: 1 }, payment: { info: null } }, found), {

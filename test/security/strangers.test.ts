@@ -26,7 +26,7 @@ const Remembering = Logger.layer([
 layer(layerEdgeServer().pipe(Layer.provideMerge(Remembering)))(
   "unauthenticated requests",
   (it) => {
-    it.effect("from one address are refused beyond an allowance, and signed requests from that address are not", () =>
+    it.effect("from one address are refused beyond an allowance, while signed requests from that address are served", () =>
       Effect.gen(function*() {
         const port = yield* portOf
         const operator = yield* addOperator("flooded")

@@ -129,7 +129,7 @@ it.live(
 )
 
 it.live(
-  "a backup contains nothing of persons erased before it, and an incomplete one is refused",
+  "a backup contains nothing of persons erased before it, and a restore refuses an incomplete or changed backup",
   () =>
     Effect.gen(function*() {
       const { address, agent, backUpTo, casino, dataDir, folder, stop } = yield* openHouse

@@ -31,7 +31,7 @@ const decodeFollowed = Schema.decodeUnknownEffect(Schema.fromJsonString(Followed
 
 layer(layerOwnDatabase, { excludeTestServices: true })("events of three nodes that are killed", (it) => {
   it.effect(
-    "reach a follower that is killed as well, each once, and in order for each player",
+    "reach a client that is killed as well, each once, and in order for each player",
     () =>
       Effect.scoped(Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

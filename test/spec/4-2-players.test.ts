@@ -229,7 +229,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       for (const more of excluded) dataOf(yield* attempt(more), 201)
     })))
 
-  it.effect("4.2 registration: an existing promo code is redeemed, after a crash by a job; a code is stored whether or not it exists", () =>
+  it.effect("4.2 registration: an existing promo code is redeemed, after a crash by a job; the sent code is stored whether or not it exists", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { applyDue } = yield* Bonuses
@@ -368,7 +368,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.2 players", (it) => {
       assert.deepInclude(data, { country: "SE", language: "sv" })
     }))
 
-  it.effect("4.2 PATCH: a value that another player has is refused as taken, the player's own value is not", () =>
+  it.effect("4.2 PATCH: a value that another player has is refused as taken, the player's own present value is accepted", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const one = yield* house.register({ phone: "+35621555777", external_id: fresh("x-") })

@@ -209,7 +209,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       })
     }))
 
-  it.effect("4.4 record-deposit rules 1 to 3: a deposit is credited at once; its reference is answered 201, repeated 200, with other content 409", () =>
+  it.effect("4.4 record-deposit rules 1 to 3: a deposit is credited at once with 201; its reference repeated is answered 200, with other content 409", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const [{ id }, { id: other }] = [yield* house.register(), yield* house.register()]
@@ -231,7 +231,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual([yield* house.balances(id), yield* house.balances(other)], [[2500, 0], [0, 0]])
     }))
 
-  it.effect("4.4 bounds of a method: deposits and withdrawals of minimum and maximum are accepted, of one unit beyond refused", () =>
+  it.effect("4.4 bounds of a method: deposits and withdrawals of exactly the minimum or maximum are accepted, one unit beyond is refused", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const code = fresh("m")
@@ -251,7 +251,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       assert.deepStrictEqual(yield* house.balances(id), [230, 0])
     }))
 
-  it.effect("4.4 a payment method of the other direction or of another currency is refused", () =>
+  it.effect("4.4 a payment method that does not support the payment's direction or currency is refused", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { id } = yield* casino.register()
@@ -267,7 +267,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     }))
 
-  it.effect("4.4 payments: newest first, found by every filter, and one by its id", () =>
+  it.effect("4.4 payments: newest first, found by every filter, and shown one by one by id", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino()
       const [{ id: one }, { id: two }] = [yield* casino.register(), yield* casino.register()]
@@ -387,7 +387,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.4 payments", (it) => 
       }
     }))
 
-  it.effect("4.4 request-withdrawal rule 1: a withdrawal above the threshold needs two approvals, one of exactly the threshold one", () =>
+  it.effect("4.4 request-withdrawal rule 1: a withdrawal above the threshold needs two approvals, a withdrawal of exactly the threshold needs one", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ withdrawal_second_approval_above: 1000 })
       const { id } = yield* casino.register()

@@ -102,7 +102,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 4.9 and DECISIONS 5 pla
       assert.deepStrictEqual(yield* house.balances(seat.id), [100, 40])
     }))
 
-  it.effect("4.9 play: once under an idempotency key, and refused when the feature `originals` is off", () =>
+  it.effect("4.9 play: is executed once under an idempotency key, and refused when the feature `originals` is off", () =>
     Effect.gen(function*() {
       const turnkey = yield* openCasino({ cooperation_model: "turnkey" })
       const seat = yield* sitAtDice(turnkey, 1000)

@@ -29,7 +29,7 @@ const tables: { readonly [section: string]: string } = {
 3.3 verified to expired by the document's date | spec/section3: 3.3 verified lasts through
 3.4 credited at once, or queued | spec/4-3-to-4-9: 4.6 grant body
 3.4 converted | spec/money: 4 a bonus from grant to conversion | spec/section3: 3.4 however a bonus ends
-3.4 lost; without wagering paid out at once | spec/money: 4 a bonus that ends otherwise | spec/4-3-to-4-9: 4.6 DECISIONS 1
+3.4 lost; without wagering paid out at once | spec/money: 4 a bonus that is not converted | spec/4-3-to-4-9: 4.6 DECISIONS 1
 3.4 expired | spec/4-3-to-4-9: 4.6 a bonus that expired | spec/section3: 3.4 however a bonus ends
 3.4 cancelled; 3.4 the oldest that waits follows | spec/section3: 3.4 however a bonus ends
 3.5 none to active, type by length or as sent | spec/section8: 8 time-out
@@ -110,7 +110,7 @@ const tables: { readonly [section: string]: string } = {
 6.2 compliance.alert_created, once, whatever dies | soak/complianceKilled: raise each alert once
 6 events of what is refused are never sent | spec/money: 6 a refused request leaves no event`,
   section7: `
-7 the envelope, every code, its status and details | spec/section7: 7 every code of the table was returned
+7 the envelope, every code, its status and details | spec/section7: 7 every code of the table in the specification
 7 never a 5xx for bad input | e2e/badInput: numbers out of range | soak/fuzz: are answered as documented
 7 409 while the first runs | spec/section7: 7 IDEMPOTENCY_IN_PROGRESS`,
   section8: `
@@ -149,14 +149,14 @@ const tables: { readonly [section: string]: string } = {
 2.8 X-Request-Id | spec/section8: 2.8 X-Request-Id
 2.9 details | spec/section7: 7 LIMIT_EXCEEDED 422 | spec/section7: 7 DUPLICATE_TRANSACTION 409
 2.10 money is a safe integer | e2e/badInput: numbers out of range
-4 funding a bet | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that ends otherwise | rules/Settlement: is staked after real money
-4 routing a win | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that ends otherwise | rules/BonusTraffic: are granted, wagered and ended by their terms
+4 funding a bet | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that is not converted | rules/Settlement: is staked after real money
+4 routing a win | spec/money: 4 a bonus from grant to conversion | spec/money: 4 a bonus that is not converted | rules/BonusTraffic: are granted, wagered and ended by their terms
 4 rollback | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
 4 contribution | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
 4 wagering | spec/money: 4 a bonus from grant to conversion | rules/BonusTraffic: are granted, wagered and ended by their terms
 4 max_bet | spec/money: 4 a bonus from grant to conversion | rules/Settlement: limits the stake while the bonus is active
 4 max_conversion_multiplier | spec/money: 4 a bonus from grant to conversion
-4 lost | spec/money: 4 a bonus that ends otherwise | rules/Settlement: is lost when none is left
+4 lost | spec/money: 4 a bonus that is not converted | rules/Settlement: is lost when none is left
 4 withdrawal while a bonus runs | spec/money: 4 withdrawal while
 4 loss limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are reported correctly
 4 bet limits | spec/limits: 4 bet limits count gross | rules/LimitTraffic: hold and are reported correctly
@@ -169,7 +169,7 @@ const tables: { readonly [section: string]: string } = {
 2.3 play | spec/4-9-play: 2.3 a play
 4 originals | e2e/originals: every round was decided by the promised seed
 5 play: body, fields, one step | spec/4-9-play: 4.9 play: bet and win
-5 play: once, and its feature | spec/4-9-play: 4.9 play: once under
+5 play: once, and its feature | spec/4-9-play: 4.9 play: is executed once under
 4 GGR | spec/4-8-reports: 4.8 GGR: every figure | spec/4-8-reports: 4.8 GGR: days are in UTC
 4 unverified_withdrawal_allowance | spec/money: 4 unverified_withdrawal_allowance`,
   contract: `

@@ -196,7 +196,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 2.9 the sixteen limits 
       assert.strictEqual((yield* seat.bet(100)).details["limit"], "max_daily_bet")
     }))
 
-  it.effect("4 bet limits count gross stakes, loss limits net real money; wins reduce losses, rollbacks both; a raise waits", () =>
+  it.effect("4 bet limits count gross stakes, loss limits net real money; wins reduce losses, rollbacks reduce both; a raised limit waits", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* openCasino({ cooling_off_hours: 1 })
       const seat = yield* casino.sit(1000)

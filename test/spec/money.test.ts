@@ -91,7 +91,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* house.balances(capped.id), [200, 0])
     }))
 
-  it.effect("4 a bonus that ends otherwise: is not staked at 0 % contribution, forfeits wins once cancelled, is lost with its last round", () =>
+  it.effect("4 a bonus that is not converted: is not staked in a game that contributes 0 %, forfeits wins once cancelled, is lost with its last round", () =>
     Effect.gen(function*() {
       const house = yield* SharedCasino
       const none = yield* withBonus(house, 100, 500, { contributions: { [house.slots.id]: 0 } })
@@ -365,7 +365,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 4 wallet and bonus
       assert.deepStrictEqual(yield* rows, before)
     }))
 
-  it.effect("4 the ledger of all these tests verifies without violations", () =>
+  it.effect("4 the ledger that the tests of this file have written verifies without violations", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* staff("GET", "/ledger/verification")).violations, [])
     }))

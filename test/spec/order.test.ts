@@ -174,7 +174,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of payme
       assertRefused(yield* casino.withdraw(id, 700, known), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a withdrawal: reference, status, restriction, method, bounds, KYC and funds are checked in this order, exclusions are not", () =>
+  it.effect("2.3 a withdrawal: reference, status, restriction, method, bounds, KYC and funds are checked in this order; an exclusion is not checked", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ kyc_withdrawal_threshold: 300 })
       yield* made("/payment-methods", { operator: casino.slug, code: "card", min_withdrawal: 10, max_withdrawal: 5000 })
@@ -221,7 +221,7 @@ layer(layerCasinos, { excludeTestServices: true })("DECISIONS 2.3 order of payme
       assertRefused(yield* seat.bet(11, { transaction_id: "known" }), 409, "DUPLICATE_TRANSACTION")
     }))
 
-  it.effect("2.3 a launch: status, restriction, exclusion and session limit are checked in this order, for a demo launch none of them", () =>
+  it.effect("2.3 a launch: status, restriction, exclusion and session limit are checked in this order for real play, and not at all for demo play", () =>
     whileTimePasses(Effect.gen(function*() {
       const casino = yield* SharedCasino
       const seat = yield* casino.sit(100)

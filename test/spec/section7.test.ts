@@ -285,7 +285,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 7 each error code is re
       assert.isUndefined(again.headers["idempotent-replayed"])
     }))
 
-  it.effect("7 every code of the table was returned by one of these tests", () =>
+  it.effect("7 every code of the table in the specification was returned by a test of this file", () =>
     Effect.sync(() => {
       const codes =
         `MISSING_CREDENTIALS INVALID_API_KEY API_KEY_INACTIVE TIMESTAMP_OUT_OF_RANGE INVALID_NONCE INVALID_SIGNATURE

@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("SPEC 8 limits at their edges
       }
     }))
 
-  it.effect("2.8 X-Request-Id: one of up to 128 visible characters is kept, another is replaced, on every answer", () =>
+  it.effect("2.8 X-Request-Id: every answer has the one sent, if that is up to 128 visible characters, or else a new one", () =>
     Effect.gen(function*() {
       const { signer } = yield* SharedCasino
       const ask = Effect.fnUntraced(function*(path: string, id: string) {

@@ -38,7 +38,7 @@ describe("limbo", () => {
     }
   })
 
-  it("has 0.99 divided by the draw's fraction of all draws as its exact result, so that a higher draw never gives a higher result", () => {
+  it("has as its result 0.99 divided by the share of draws not above its own, so that a higher draw never gives a higher result", () => {
     const chance = FastCheck.integer({ min: 0, max: Number(chances) - 1 })
     FastCheck.assert(FastCheck.property(chance, chance, (a, b) => {
       assert.isAtLeast(limboResult(Math.min(a, b)), limboResult(Math.max(a, b)))
