@@ -121,7 +121,7 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.deepStrictEqual(told, [])
     })))
 
-  it.effect("4.5: deposits refused by the net deposit cap open one case, and its decision `raise` increases the cap", () =>
+  it.effect("4.5: deposits refused by the net deposit cap open one case, and the case's decision `raise` increases the cap", () =>
     Effect.gen(function*() {
       const casino = yield* casinoUnder({ deposits: { net_cap: { amount: 1000 } } })
       const { id: player } = yield* casino.register()

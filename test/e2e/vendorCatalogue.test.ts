@@ -123,7 +123,7 @@ layer(live, { excludeTestServices: true })("vendor synchronisation", (it) => {
       assert.strictEqual((yield* sync()).changed.length, 1201)
     }))
 
-  it.effect("reports games that were not imported, and disables withdrawn games but not unreadable ones", () =>
+  it.effect("reports games that were not imported, and disables games that the vendor has withdrawn, but none with an unreadable entry", () =>
     Effect.gen(function*() {
       const { games, sync, vendor } = yield* openVendor
       vendor.games = ["a", "b", "c"].map((id) => game(id))

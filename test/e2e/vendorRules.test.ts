@@ -233,7 +233,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.strictEqual(yield* realOf(table.playerId), 10_050)
     }))
 
-  it.effect("Slotegrator: a refund before its bet is accepted, and a second one under another id gets the same answer", () =>
+  it.effect("Slotegrator: a refund before its bet is accepted, and a second refund of that bet under another id gets the same answer", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")
       const call = slotegrator(table)
@@ -353,7 +353,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(malformed["meta"], { api_code: "400", balance: "104.00" })
     }))
 
-  it.effect("A8R: a rollback is always accepted, also of an unknown transaction and of a win that was spent", () =>
+  it.effect("A8R: a rollback is always accepted, even of an unknown transaction or of a win that was already spent", () =>
     Effect.gen(function*() {
       const table = yield* newTable("a8r")
       const call = a8r(table)
@@ -392,7 +392,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(currency["meta"], { api_code: "154" })
     }))
 
-  it.effect("A8R, GCP, Spribe: a session that was ended allows no bets, and its wins are still paid", () =>
+  it.effect("A8R, GCP, Spribe: an ended session takes no bets, but wins of its earlier bets are paid", () =>
     Effect.gen(function*() {
       const actors = yield* PlayerActors
       const tables = [yield* newTable("a8r"), yield* newTable("gcp"), yield* newTable("spribe")] as const
@@ -428,7 +428,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.strictEqual(yield* realOf(third.playerId), opening + 300)
     }))
 
-  it.effect("GCP: amounts are in subunits, an id names one action, and a bet rolled back in advance is refused", () =>
+  it.effect("GCP: amounts are in subunits, a repeated action is settled once, and a bet rolled back in advance is refused", () =>
     Effect.gen(function*() {
       const table = yield* newTable("gcp")
       const call = gcp(table)

@@ -244,7 +244,7 @@ describe("Actors", () => {
   })
 
   describe("bounds", () => {
-    it.effect("refuses commands beyond a mailbox's capacity, and none of another mailbox", () =>
+    it.effect("refuses commands beyond the capacity of an actor's mailbox, and none of another actor", () =>
       Effect.gen(function*() {
         const { actors, gate } = yield* makeHeldActors({ 1: 0, 2: 0 }, { maxMailbox: 3 })
         const first = yield* start(actors.ask(1, post("first", 1)))
@@ -350,7 +350,7 @@ describe("Actors", () => {
 
     // Goal: memory is bounded for any number of keys, and no command is refused while an idle actor can be evicted.
     // Method: three hundred keys through room for a hundred, all of them just used.
-    it.effect("evicts idle actors for new ones", () =>
+    it.effect("evicts idle actors to make room for new ones", () =>
       Effect.gen(function*() {
         const keys = Array.from({ length: 300 }, (_, index) => index)
         const store = makeStore(Object.fromEntries(keys.map((key) => [key, 0])))
@@ -787,7 +787,7 @@ describe("Actors", () => {
         assert.deepStrictEqual(store.loads.filter(({ key }) => key === 1).at(-1), { key: 1, fence: true })
       }).pipe(Effect.provide(services)))
 
-    it.effect("is also the answer when the store fails with a defect during a commit", () =>
+    it.effect("is the answer, too, when the store fails with a defect during a commit", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 0 })
         store.behaviours.push(() => Effect.die("a bug in the store"), () => {

@@ -481,7 +481,7 @@ describe("ownership epochs (a new one whenever an actor changes its node)", () =
 
     // Goal: a release has a time limit; commands beyond it are refused, not lost. Method: it times out, and the epoch ends, during a
     // commit.
-    it.effect("still answers every caller when it exceeds its time limit", () => {
+    it.effect("answers every caller even when it exceeds its time limit", () => {
       const { layer, move, release } = makePlacement(1)
       return Effect.gen(function*() {
         const store = makeStore({ 1: 0 })

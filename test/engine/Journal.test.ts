@@ -65,7 +65,7 @@ const appendAll = (journal: Journal.Journal<Row, string>, rows: ReadonlyArray<Ro
 
 describe("Journal (commits rows in batches)", () => {
   // Goal: no timer. Method: rows of one turn of the event loop commit together; rows that arrive meanwhile share the next commit.
-  it.effect("commits the rows of one event-loop turn together when idle, and gathers rows during a commit", () =>
+  it.effect("commits the rows of one event-loop turn together when idle, and rows that arrive during a commit together after it", () =>
     Effect.gen(function*() {
       const { batches, gate, journal } = yield* makeJournal()
       const first = yield* Effect.forEach(["a", "b"], (name) => start(append(journal, row(name))))

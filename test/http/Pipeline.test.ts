@@ -48,7 +48,7 @@ layer(Live)("operator requests", (it) => {
       }
     }))
 
-  it.effect("an allowlist takes addresses and ranges of both families, from behind a trusted proxy", () =>
+  it.effect("an allowlist takes IPv4 and IPv6 addresses and ranges, and is compared with the client address that a trusted proxy reports", () =>
     Effect.gen(function*() {
       const key = yield* newKey({ ipAllowlist: ["198.51.100.7", "10.1.0.0/16", "2001:db8::/32"] })
       const from = (address: string) =>

@@ -151,7 +151,7 @@ describe("A8R calls", () => {
     assert.deepInclude(call.actions[0], { transactionId: long })
   })
 
-  it("with invalid content are answered with the balance, and cause no wallet call except the query for it", () => {
+  it("with invalid content are answered with the balance, and cause no wallet call except the balance query", () => {
     const received = send("Round/BetWin", { ...betWin, transactions: [] })
     assert.deepStrictEqual(asCall(received).call, {
       kind: "balance",

@@ -95,7 +95,7 @@ describe("GCP calls", () => {
     })
   }
 
-  it("with invalid content are answered with the balance, and cause no wallet call except the query for it", () => {
+  it("with invalid content are answered with the balance, and cause no wallet call except the balance query", () => {
     const received = send("/play", { ...play, finished: 1 })
     assert.deepInclude(asCall(received).call, { kind: "balance", player })
     assert.strictEqual(valuesOf(answerTo(received, balanceOf(euros(1234))))["balance"], 1234)

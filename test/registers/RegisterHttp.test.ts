@@ -80,7 +80,7 @@ describe("each exclusion register", () => {
       }
     }).pipe(Effect.provide(layerHttp())))
 
-  it.live("has its answer treated as a fault if that contains another request id", () =>
+  it.live("has its answer treated as a fault if the answer has the id of another request", () =>
     Effect.gen(function*() {
       for (const kind of ["spelpaus", "generic", "cruks"] as const) {
         const { ask, fake } = yield* connected(kind, true)

@@ -24,7 +24,7 @@ const payment = (
 })
 
 describe("alert evidence", () => {
-  it("begins with the rule's time window, or three days before the alert for a rule without one", () => {
+  it("begins with the rule's time window, or three days before the alert for a rule without a window", () => {
     const settings = settingsWith({ structuring: { windowHours: 5 } })
     assert.strictEqual(evidenceSince("structuring", settings, raisedAt), raisedAt - 5 * hour)
     assert.strictEqual(evidenceSince("large_credit", settings, raisedAt), raisedAt - 72 * hour)

@@ -129,7 +129,7 @@ for (const remembers of [true, false]) {
       assert.deepInclude(runner.accept(applyDueBonusesStep), { bonus: 60, walletSeq: 2 })
     })
 
-    it("4.6: a grant is refused to a barred player, and for a disabled bonus or one without an exchange rate", () => {
+    it("4.6: a grant is refused to a barred player, and for a bonus that is disabled or has no exchange rate to the player's currency", () => {
       const reasons = [
         [{ status: "locked" }, "locked"],
         [{ status: "closed" }, "closed"],

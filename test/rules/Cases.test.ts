@@ -19,7 +19,7 @@ const refused = (move: CaseMove, reported = nothingReported, from: Parameters<ty
   refuseMove(from, move, reported)?.details
 
 describe("case transitions", () => {
-  it("9.1: only the four forward transitions and the one back are allowed", () => {
+  it("9.1: only open to in progress, in progress to decided, decided to closed, and decided back to in progress are allowed", () => {
     const taken = caseStatuses.flatMap((from) =>
       caseStatuses.filter((to) => {
         const decision = to === "decided" && from !== "decided" ? { decision: "monitor" as const } : {}

@@ -94,7 +94,7 @@ describe("2.4 a move to another jurisdiction", () => {
     })
   })
 
-  it("cannot be followed by a move to a third jurisdiction that shortens the wait, and can be reversed", () => {
+  it("cannot be followed by a move to a third jurisdiction that shortens the wait, but can be reversed", () => {
     const first = moved(at(north), south).state
     assert.strictEqual(codeOf(move(first, rulesOf("x-loose", {}))), "RESPONSIBLE_GAMING_RULE")
     const back = moved(first, north, noon + hour).state.rules

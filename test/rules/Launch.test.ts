@@ -212,7 +212,7 @@ for (const remembers of [true, false]) {
       assert.strictEqual(codeOf(runner), "processed")
     })
 
-    it("survives an exchange of the session for a new one, and ends with the new one", () => {
+    it("survives an exchange of the session for a new one, and ends with the new session", () => {
       const runner = start()
       const session = opened(runner)
       const next = runner.accept(exchangeSession(session))

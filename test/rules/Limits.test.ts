@@ -61,7 +61,7 @@ describe("limit counters", () => {
     assert.deepStrictEqual([later.betDay, later.betWeek, later.betMonth, later.at], [6, 6, 6, noon])
   })
 
-  it("drop bets counted on a future day after the clock is corrected, and keep its week and month if those are current", () => {
+  it("drop bets counted on a future day after the clock is corrected, but keep them in the sums of week and month if these are current", () => {
     const ahead = noon + 3 * day
     const wrong = countPlay(emptyCounters, ahead, 1000, 1000, ahead)
     const right = countPlay(wrong, noon, 1, 1, noon)
@@ -70,13 +70,13 @@ describe("limit counters", () => {
     assert.deepInclude(next, { at: noon + day, betDay: 1, lossDay: 1, betWeek: 1002, betMonth: 1002 })
   })
 
-  it("drop deposits counted in a future week after the clock is corrected, and keep their month", () => {
+  it("drop deposits counted in a future week after the clock is corrected, but keep them in the sum of the month", () => {
     const wrong = countDeposit(emptyCounters, noonOf("2026-11-23"), 700)
     const right = countDeposit(wrong, noonOf("2026-11-22"), 2)
     assert.deepInclude(right, { depositDay: 2, depositWeek: 2, depositMonth: 702, depositYear: 702 })
   })
 
-  it("drop sums counted in a future year after the clock is corrected, and keep the week that both years share", () => {
+  it("drop sums counted in a future year after the clock is corrected, but keep the sum of the week that both years share", () => {
     const wrong = countWithdrawal(countDeposit(emptyCounters, noonOf("2027-01-01"), 700), noonOf("2027-01-01"), 50)
     const right = roll(wrong, noonOf("2026-12-31"))
     assert.deepInclude(right, { depositDay: 0, depositWeek: 700, depositMonth: 0, depositYear: 0, withdrawalDay: 0 })

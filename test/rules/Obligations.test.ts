@@ -102,7 +102,7 @@ describe("4.2 the prompt to set limits", () => {
     assert.deepInclude(change?.audit[0], { action: "player.acknowledge", actor: "player:1" })
   })
 
-  it("cannot be answered with accept, nor declined while it is not open", () => {
+  it("cannot be answered with accept, and can be declined only while it is open", () => {
     assert.strictEqual(codeOf(acknowledge(makePlayer(), {})), "RESPONSIBLE_GAMING_RULE")
     assert.strictEqual(codeOf(acknowledge(under({ prompt: true }), { answer: "accept" })), "RESPONSIBLE_GAMING_RULE")
     const { state } = accepted(acknowledge(under({ prompt: true }), {}))
@@ -110,7 +110,7 @@ describe("4.2 the prompt to set limits", () => {
   })
 })
 
-it("6.3: an answer names an open obligation of its kind, or no obligation", () => {
+it("6.3: an answer may name its obligation by id, which must be open and of the answer's kind", () => {
   const { state } = noteObligations(under({ prompt: true, required: [["max_balance"]] }), context())
   const idOf = (kind: string) => state.obligations.find((one) => one.kind === kind)?.id ?? assert.fail(kind)
   const [required, prompt] = [idOf("required_limits"), idOf("limit_prompt")]

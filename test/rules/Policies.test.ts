@@ -476,7 +476,7 @@ for (const remembers of [true, false]) {
 }
 
 describe("bonus money available for a stake", () => {
-  it("is the active bonus's balance if the game counts towards its wagering", () => {
+  it("is the active bonus's balance if the game counts towards its wagering, and 0 if not", () => {
     const player = makePlayer({ bonus: 70, activeBonus: makeBonus({ contributions: { [roulette.id]: 0 } }) })
     assert.strictEqual(stakeableBonus(player, slot), 70)
     assert.strictEqual(stakeableBonus(player, roulette), 0)

@@ -263,7 +263,7 @@ describe("the version in force", () => {
     assert.deepStrictEqual([100, 200, 300, 350].map((now) => inForce(versions, now)?.until), [200, 300, 350, Infinity])
   })
 
-  it("changes again when the first of two looser versions has passed its waiting period", () => {
+  it("becomes looser when the first of two looser versions has passed its waiting period, but not looser than the second", () => {
     const waiting = [
       version(1, { minimum_age: 25 }),
       version(2, { minimum_age: 18 }, { looserFrom: 400 }),

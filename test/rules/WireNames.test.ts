@@ -13,7 +13,7 @@ describe("field names on the wire", () => {
     assert.deepStrictEqual(names.map(wireName), ["id", "player_id", "withdrawal_second_approval_above", "kyc_status"])
   })
 
-  it("are those of the encoded form, in the order of the fields", () => {
+  it("appear in the encoded form in the order in which the fields are declared", () => {
     const encoded = Schema.encodeSync(
       wire(Schema.Struct({ id: Schema.Number, maxDailyBet: Schema.NullOr(Schema.Number) }))
     )({

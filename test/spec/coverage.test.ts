@@ -96,7 +96,7 @@ const tables: { readonly [section: string]: string } = {
 5.1 rule 2: the same bytes | spec/section5: 5.1 rule 2
 5.1 rule 3: each refusal | spec/section7: 7 MISSING_CREDENTIALS 401 | spec/section7: 7 TIMESTAMP_OUT_OF_RANGE
 5.1 rule 4: rotation, revocation | spec/section5: 5.1 rule 4
-5.2 allowlist | http/Pipeline: an allowlist takes addresses and ranges | spec/section7: 7 IP_NOT_ALLOWED 403
+5.2 allowlist | http/Pipeline: an allowlist takes IPv4 and IPv6 | spec/section7: 7 IP_NOT_ALLOWED 403
 5.3 each scope | spec/section5: 5.3 each endpoint requires its scope
 5.4 rules 1 to 5 | spec/tokens: 5.4 a token after | spec/tokens: 5.4 rule 4`,
   section6: `

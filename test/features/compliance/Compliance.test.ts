@@ -228,7 +228,7 @@ layer(base)("stake sums", (it) => {
       assert.deepStrictEqual([...both], [[0, expected(1, entries)], [1, expected(6000, entries)]])
     }))
 
-  it.effect("every query of the alert rules reads no more rows when there are thousands of other players", () =>
+  it.effect("no query of the alert rules reads more rows when there are thousands of other players", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("crowd")

@@ -69,7 +69,7 @@ layer(live)("Games", (it) => {
 
   // Goal: a change by staff shows at once on this node, one made on another within two seconds.
   // Method: update rows directly; first with the call that staff changes make, then with only the clock advanced.
-  it.effect("updates a game in memory at once after a change on this node, and by polling after one on another node", () =>
+  it.effect("updates a game in memory at once after a change on its own node, and by polling after a change on another node", () =>
     Effect.gen(function*() {
       const games = yield* Games
       const sql = yield* SqlClient.SqlClient

@@ -5,7 +5,7 @@ import { OpeningSessions } from "../../../src/features/games/OpeningSessions.ts"
 import { bet, makePlayer } from "../../kit/Messages.ts"
 import { RuleRunner } from "../../kit/RuleRunner.ts"
 
-it.effect("a new bet is refused with TRY_AGAIN while its session's launch is committed; known bets and other sessions are not", () =>
+it.effect("a new bet is refused with TRY_AGAIN while its session's launch is being committed; known bets and bets of other sessions are not", () =>
   Effect.gen(function*() {
     const openings = yield* OpeningSessions
     const runner = new RuleRunner([makePlayer({ real: 1000 })])

@@ -103,7 +103,7 @@ layer(live)("Players", (it) => {
 
   // Goal: of any number of simultaneous registrations with a field in common one wins and the others are refused with that field.
   // Method: twenty at once, sharing one field at a time.
-  it.effect("of concurrent registrations with the same unique field one succeeds", () =>
+  it.effect("of concurrent registrations with the same unique value, exactly one succeeds", () =>
     Effect.gen(function*() {
       for (const field of ["username", "email", "phone", "external_id"] as const) {
         const shared =

@@ -121,7 +121,7 @@ layer(base)("webhook senders on one database", (it) => {
       assert.strictEqual(ending.received.length, 10)
     }))
 
-  it.effect("an endpoint with many waiting deliveries does not delay one with few", () =>
+  it.effect("an endpoint with many waiting deliveries does not delay an endpoint with few", () =>
     Effect.gen(function*() {
       const busy = yield* addListener("busy")
       const calm = yield* addListener("calm")
