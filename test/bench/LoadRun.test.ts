@@ -103,7 +103,7 @@ describe("LoadRun", () => {
   // server that holds back all answers for the first half; half of the bets were due in that time and waited for its
   // end, so the median is a wait, though the server answers each request it gets afterwards at once. A closed loop
   // would see one slow answer per connection and nothing else.
-  it("measures an open loop from the moment each bet was due", async () => {
+  it("measures latency in an open loop (bets at a fixed rate) from the moment each bet was due", async () => {
     const held: Array<() => void> = []
     let holding = true
     const release = setTimeout(() => {

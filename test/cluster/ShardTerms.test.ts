@@ -27,7 +27,7 @@ const age = Effect.fnUntraced(function*(seconds: number) {
 const waitOf = (terms: ShardTerms["Service"], shard: number) =>
   Effect.map(terms.begin([shard]), ([begun]) => begun?.waitMs ?? -1)
 
-layer(TestDatabase.layer, { excludeTestServices: true })("shard ownership terms", (it) => {
+layer(TestDatabase.layer, { excludeTestServices: true })("terms of shard ownership by a node", (it) => {
   it.effect("begin at once for a shard without an owner, and begin anew at once for the node that already owns it", () =>
     Effect.gen(function*() {
       const one = yield* node("one:1")

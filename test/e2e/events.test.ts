@@ -133,7 +133,7 @@ layer(layerWithSender, { excludeTestServices: true, timeout: 60_000 })("operator
       assert.deepStrictEqual(after.data.map((event: { id: string }) => event.id), [String(first)])
     }))
 
-  it.effect("of one player are numbered in the order of their effects, whatever their ids", () =>
+  it.effect("of one player are numbered in the order of the changes that they report, whatever their ids", () =>
     Effect.gen(function*() {
       const account = yield* openAccount
       const sql = yield* SqlClient.SqlClient

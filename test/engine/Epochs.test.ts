@@ -156,7 +156,7 @@ describe("ownership epochs (a new one whenever an actor changes its node)", () =
     }).pipe(Effect.provide([Layer.succeed(Ids, ids), Layer.succeed(Placement, placement)]))
   })
 
-  describe("an epoch that ends", () => {
+  describe("an ownership epoch that ends", () => {
     it.effect("refuses the commands of a loading actor", () => {
       const { layer, move } = makePlacement(1)
       return Effect.gen(function*() {

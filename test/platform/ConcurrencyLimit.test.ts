@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { makeConcurrencyLimit } from "../../src/platform/ConcurrencyLimit.ts"
 
-describe("the concurrency limit", () => {
+describe("the concurrency limit of Effects", () => {
   // Goal: bounds on running and waiting work hold, and waiters run in order of arrival. Method: work behind
   // gates, each counted when it begins.
   it.effect("runs up to its maximum, queues up to its maximum, and refuses the next effect at once", () =>

@@ -401,7 +401,7 @@ describe("statuses answered to Evolution", () => {
     assert.strictEqual(statusOf("credit", afterTombstone), "BET_DOES_NOT_EXIST")
   })
 
-  it("FINAL_ERROR_ACTION_FAILED: a debit repeated or first sent after its cancel, or with a refId of other content", () => {
+  it("FINAL_ERROR_ACTION_FAILED: a debit that follows its cancel, whether repeated or new, or that reuses a refId with other content", () => {
     assert.deepStrictEqual(valuesOf(answerOf("debit", refusedWith("BET_ROLLED_BACK"))), {
       ...ok,
       status: "FINAL_ERROR_ACTION_FAILED"

@@ -198,7 +198,7 @@ describe("Pragmatic Play calls", () => {
     })
   }
 
-  it("are answered error 7 for texts that are too long and rounds that are not numbers", () => {
+  it("are answered error 7 for a text that is too long or a round that is not a number", () => {
     assert.strictEqual(errorOf(receive("bet", { ...bet, reference: "r".repeat(33) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, userId: "p".repeat(101) })), 7)
     assert.strictEqual(errorOf(receive("bet", { ...bet, gameId: "g".repeat(33) })), 7)
@@ -385,7 +385,7 @@ describe("a Pragmatic Play result", () => {
     })
   }
 
-  it("with a prize of 0 is only a win, and with a prize that has no reference is answered error 7", () => {
+  it("with a prize of 0 is a win alone; with a prize without a reference it is answered error 7", () => {
     const { call } = asCall(receive("result", { ...bet, promoWinAmount: "0.00" }))
     assert(call.kind === "settle")
     assert.strictEqual(call.actions.length, 1)

@@ -103,7 +103,7 @@ describe("selfExcludeStep, first exclusion", () => {
     }
   })
 
-  it("derives the type from the end, and refuses ends between 30 days and 3 months", () => {
+  it("derives the type from the end, and refuses ends between 30 days and 3 months, as neither a time-out nor a self-exclusion has that length", () => {
     const threeMonths = instant("2027-02-20T12:00:00.000Z")
     const type = (until: number) => excluded(newPlayer(), { until }).exclusion?.type
     for (const until of [start + 1, start + 30 * day]) assert.strictEqual(type(until), "time_out")

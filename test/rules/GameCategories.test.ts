@@ -3,7 +3,7 @@ import { cappedCategory, categoryOfWord, gameCategories } from "../../src/domain
 
 // Goal: 4.6: a cap on stakes holds whatever a vendor calls its games. Method: words of vendors' catalogues.
 
-it("4.6: vendors' category names map to the categories of stake caps, and unknown ones to slots", () => {
+it("4.6: vendors' category names map to the categories of stake caps, and an unknown name to slots", () => {
   const expected: ReadonlyArray<readonly [word: string, category: string]> = [
     ["Video Slots", "slots"],
     ["slot", "slots"],

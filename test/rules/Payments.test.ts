@@ -61,7 +61,7 @@ describe("a deposit", () => {
   })
 
   // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
-  it("is checked in a fixed order", () => {
+  it("is checked in the order status, restriction, exclusion, method, bounds, limits", () => {
     const rights: ReadonlyArray<
       readonly [code: string, reason: string | null, settings: Partial<Player>, Partial<Deposit>]
     > = [

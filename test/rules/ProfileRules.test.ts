@@ -375,7 +375,7 @@ describe("3.3 exclusions that end on request", () => {
     assert.strictEqual(refusalOf(asking(player, noon + 1))?.code, "RESPONSIBLE_GAMING_RULE")
   })
 
-  it("without an end allow a return after the jurisdiction's minimum length, or after six months", () => {
+  it("without an end allow a return after the jurisdiction's minimum length, or after six months where it sets none", () => {
     const periods = { indefinite: "self_exclusion" } as const
     const days: ReadonlyArray<readonly [string | null, number]> = [["P30D", noon + 30 * day], [null, end]]
     for (const [min, from] of days) {

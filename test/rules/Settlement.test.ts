@@ -178,7 +178,7 @@ for (const remembers of [true, false]) {
       }
 
       // Goal: one fixed order of checks. Method: everything is invalid at once; each reported error is corrected in turn.
-      it("is checked in a fixed order", () => {
+      it("is checked in the order session, currency, game, round, status, restriction, exclusion, limits, bonus, funds", () => {
         const rights: ReadonlyArray<
           readonly [code: string, settings: Partial<Player>, fields: Partial<ReturnType<typeof bet>>]
         > = [

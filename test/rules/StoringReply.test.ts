@@ -19,7 +19,7 @@ const deposit = depositStep({
 })
 
 describe("an answer under a claimed idempotency key", () => {
-  it("is stored together with the effect of its request", () => {
+  it("is stored together with the changes of its request", () => {
     const runner = new RuleRunner([makePlayer()])
     const outcome = runner.accept(storingReply(deposit, claim, render))
     const { entries, replies } = runner.store.tables()

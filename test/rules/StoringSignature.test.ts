@@ -23,7 +23,7 @@ const knownFrom = (accepter: Accepter) => ({ ...nothingKnown, signatures: new Ma
 
 // Goal: a signature is stored with an effect and never without one, and no effect comes of a known one. Method: rules of each
 // outcome, wrapped.
-it("a signature is stored together with the effect of its request", () => {
+it("a signature is stored together with the changes of its request", () => {
   for (const context of [{ now: 1, firstId: 1, known: undefined }, { now: 1, firstId: 1, known: nothingKnown }]) {
     const decision = storingSignature(effect, accepted)(player, context)
     assert.deepInclude(decision, {

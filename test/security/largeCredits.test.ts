@@ -71,7 +71,7 @@ layer(layerCasinos, { excludeTestServices: true })("a credit above the large_cre
       dataOf(yield* casino.withdraw(id, 100), 201)
     }))
 
-  it.effect("is also recognised in the sum of a day's smaller credits, and again after the alert is closed", () =>
+  it.effect("is recognised in the sum of a day's smaller credits as well, and again after the alert is closed", () =>
     Effect.gen(function*() {
       const casino = yield* openWith()
       const { id, promo } = yield* casino.seated

@@ -227,7 +227,7 @@ layer(Live)("Idempotency", (it) => {
       yield* Effect.provide(run, Layer.fresh(Idempotency.layerWithoutRepository).pipe(Layer.provide(replies)))
     }))
 
-  it.effect("commits or rolls back an answer together with the effect that it is stored with", () =>
+  it.effect("commits or rolls back an answer together with the changes of its request", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { guard, insert, noteStored } = yield* Idempotency

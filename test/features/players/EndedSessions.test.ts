@@ -10,7 +10,7 @@ import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.
 // share an instant between two milliseconds and two more come after it; renewed players are recorded.
 
 layer(layerTestService(), { excludeTestServices: true })("session ends that another process committed", (it) => {
-  it.effect("are all noticed, even when more of them share a timestamp than one query returns", () =>
+  it.effect("are all noticed, even when one query returns fewer than share a timestamp", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* addOperator("acme")
