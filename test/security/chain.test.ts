@@ -67,7 +67,7 @@ const forgedLink = (chainId: number): string => hashOf(linkLine(chainId, 1, noHa
 // Goal: every manual change, removal or addition in the ledger, the audit log, the chain or its seals is found and
 // named. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
 layer(live)("the hash chain", (it) => {
-  it.effect("finds and names manual changes to rows, links and seals", () =>
+  it.effect("finds and names manual changes to rows, links and seals (hashes over the ends of all chains)", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { ada, bob, chains, journal, operator, other } = yield* history

@@ -72,7 +72,7 @@ const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()))
 // Goal: a verification that goes on from an earlier one finds what was done to rows written since, to the seals, and to the balances of anybody; what it
 // does not find, one of everything does. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
 layer(live)("an incremental verification of the ledger", (it) => {
-  it.effect("finds changes to rows written since the last verification, and to all balances and seals", () =>
+  it.effect("finds changes to rows written since the last verification, and to any balance or seal (hash over the ends of all chains)", () =>
     Effect.gen(function*() {
       const { ada, bob, laterLine, line, oldLine } = yield* history
       const length = (yield* Chain).positions().at(-1)

@@ -207,7 +207,7 @@ layer(
         assert.lengthOf(yield* Fiber.join(reports), 10)
       }))
 
-    it.effect("lose no change and count none twice when the database aborts the summing job", () =>
+    it.effect("lose no change of a grant, and count none twice, when the database aborts the job that sums them", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { url } = yield* TestDatabase
