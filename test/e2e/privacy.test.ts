@@ -368,7 +368,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       )
     }))
 
-  it.effect("5.7: person digests of register checks, also for refused registrations, are erased after their period; the proof of the check stays", () =>
+  it.effect("5.7: the keyed digest of the person in a register check, also of a refused registration, is erased after its period; the proof of the check stays", () =>
     whileTimePasses(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const fake = yield* makeFakeRegister({ kind: "generic" })
@@ -398,7 +398,7 @@ layer(layerCasinos, { excludeTestServices: true, timeout: 60_000 })("data reques
       yield* verified
     })))
 
-  it.effect("5.7: person digests of more refused registrations than one run erases are erased in the same night", () =>
+  it.effect("5.7: the digests of more refused registrations than one run erases are all erased in the same night", () =>
     whileTimePasses(Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { run } = yield* Retention
