@@ -1,4 +1,7 @@
-/** Key for the keyed digests of personal data: derived from the first master key, stored encrypted, replaced when that key is lost. */
+/**
+ * Key for the keyed digests by which personal data is searched: derived from the first master key, stored encrypted under the current one. When the
+ * master key is lost, a new key is derived and earlier digests match nothing: excluded persons are then recognised by name and birth date only.
+ */
 import { Effect, Layer } from "effect"
 import * as Crypto from "node:crypto"
 import { DigestKey } from "../platform/PersonalData.ts"

@@ -1,4 +1,4 @@
-/** Records when each API key was first used: the instant of its first accepted request. */
+/** Records when each API key was first used (its first accepted request), which completes the last set-up step of its operator. */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { describeSqlError } from "../platform/Database.ts"

@@ -1,4 +1,4 @@
-/** Recently accepted request signatures, in a table of fixed size in memory. */
+/** Recently accepted request signatures, in a table of fixed size in memory, so that most replays are refused without a query. */
 
 /** Number of slots, a power of two: 4 MiB. At 10,000 requests a second a signature is kept for half a minute on average. */
 const defaultCapacity = 2 ** 18

@@ -1,8 +1,8 @@
 /**
  * Inventory and re-encryption of encrypted columns (`docs/operations.md`, "A new master key").
  *
- * The master key is checked at startup: a service with a wrong key would refuse every signed call and seal new secrets that the right
- * key does not open.
+ * The master key is checked at startup: a service with a wrong key would refuse every signed call, and would encrypt new secrets that the right key
+ * does not decrypt.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

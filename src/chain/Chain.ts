@@ -1,13 +1,13 @@
 /**
- * Hash chain over ledger entries and audit lines: every commit adds a link that hashes its rows with the previous link, so that
- * `ledger verify` finds a changed, removed or added row.
+ * Hash chain over ledger entries and audit lines: every commit adds a link that hashes its rows with the previous link, so that `ledger verify` finds
+ * a changed, removed or added row.
  *
- * The journal of a process has a chain of its own: its commits are sequential, so that the next link is known before the commit and needs
- * no lock. After a commit of unknown outcome a new chain is begun. Audit lines outside a player's commit have
- * one chain for all processes, extended under a lock until the end of the transaction.
+ * Each process has a chain of its own for its commits of players' changes: they run one after another, so that the next link is known before the
+ * commit and needs no lock. After a commit of unknown outcome it begins a new chain, since the last link is unknown too. Audit lines outside a
+ * player's commit have one chain for all processes, extended under a lock until the end of the transaction.
  *
- * A writer of the tables could add a link with a correct hash. So each link carries a tag: an HMAC of its hash under a key that the
- * database keeps only sealed.
+ * A writer of the tables could add a link with a correct hash. So each link carries a tag: an HMAC of its hash under a key that the database holds
+ * only encrypted.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * Verifies the hash chain part by part in the order of the seals: links with their rows, then their seal. Keeps one position per chain in memory,
- * whatever the size of the ledger. Used for the tables of a running service and for exports.
+ * Verifies the hash chain seal by seal (a seal hashes the last links of all chains, every minute): the links since the previous seal with their rows,
+ * then the seal. Keeps one position per chain in memory, whatever the size of the ledger. Used for the tables of a running service and for exports.
  */
 import { type Head, hashOf, linkLine, noHash, sealLine } from "./Lines.ts"
 

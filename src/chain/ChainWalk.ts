@@ -1,6 +1,6 @@
 /**
- * Reads the stored chain in the order of the seals, with each link's rows from the ledger and the audit log, a hundred links at a time:
- * the memory it takes does not depend on the size of the ledger.
+ * Reads the stored chain in the order of its seals (hashes of the last links of all chains, one a minute), with each link's rows from the ledger and
+ * the audit log, a hundred links at a time: the memory it takes does not depend on the size of the ledger.
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

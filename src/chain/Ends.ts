@@ -1,6 +1,7 @@
 /**
- * Remembered ends of the chains: the tables alone cannot prove that their end was not cut off. Each process remembers the last seal and the heads of
- * the chains that it has seen or written, in memory and, where it can, in a file beside its own data (`docs/decisions/0029-chain-of-hashes.md`).
+ * Last links of the hash chains, remembered outside the tables, which alone cannot prove that their end was not cut off. Each process remembers the
+ * newest link of every chain and the last seal (the hash over those of all chains) that it has seen or written, in memory and, where it can, in a
+ * file beside its own data (`docs/decisions/0029-chain-of-hashes.md`).
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

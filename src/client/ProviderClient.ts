@@ -1,6 +1,6 @@
 /**
- * Typed client of the provider wallet API, for studios, and for operators who test with a provider of their own. Unanswered messages are sent again,
- * idempotent by their `transaction_id`; not a bet, which the caller rolls back.
+ * Typed client of the provider wallet API, for studios, and for operators who test with a provider of their own. A win or rollback without an answer
+ * is sent again, idempotent by its `transaction_id`. A bet is not: its outcome is unknown, and the caller has to roll it back.
  */
 import { Effect, type Redacted } from "effect"
 import { HttpClient } from "effect/http"

@@ -1,4 +1,4 @@
-/** Services that the clients need, built on the platform's `fetch` and `crypto`. */
+/** HTTP client, HMAC and random numbers for the clients, built on the platform's `fetch` and `crypto`. */
 import { Layer } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { FetchHttpClient } from "effect/http"

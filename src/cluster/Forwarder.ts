@@ -1,6 +1,6 @@
 /**
- * Calls to the node that owns a key (`docs/decisions/0044-several-nodes.md`). A call goes to a channel: a named endpoint that every node
- * serves alike. Channels take and return text; the handler of a channel defines its format.
+ * Calls to the node that owns a key: the id of a player, or of an API key whose requests that node counts (`docs/decisions/0044-several-nodes.md`). A
+ * call goes to a channel: a named endpoint that every node serves alike. Channels take and return text; the handler of a channel defines its format.
  */
 import { Context, Effect, Exit, Layer, Schema } from "effect"
 

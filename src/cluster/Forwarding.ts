@@ -1,5 +1,5 @@
 /**
- * Calls of this node to the owners of keys, and calls received from other nodes.
+ * Calls of this node to the nodes that own a player (or another key), and calls received from other nodes.
  *
  * A call waits in one of three states: awaiting an owner, retried for as long as a takeover may take; queued for the connection to the owner; sent
  * and waiting for its answer. All are bounded in number, bytes and time. A slow call is never sent again. A call refused by a node that does not own

@@ -1,8 +1,8 @@
 /**
  * Byte format of the messages between nodes. The first message of each side is JSON. Calls and answers have four forms: 1 is JSON with an array per
  * field; 2 is packed, because JSON escapes and parses texts that are JSON themselves a second time; 3 adds a status for a lost answer; 4 adds marks,
- * which tell a node which of its ownership epochs the caller already knows. Each side announces the newest form that it reads, and receives that
- * form. Form 1 can be removed once every node that may run beside this one announces its form.
+ * which tell a node the newest of its ownership epochs (numbers that rise whenever it gains players) that the caller knew. Each side announces the
+ * newest form that it reads, and receives that form. Form 1 can be removed once every node that may run beside this one announces its form.
  */
 import { Option, Schema } from "effect"
 

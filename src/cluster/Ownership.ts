@@ -1,9 +1,9 @@
 /**
- * Ownership of keys: those that this node owns and until when, and the owners of the others.
+ * Ownership of players, by their ids (keys): those that this node owns and until when, and the owners of the others.
  *
  * effect/cluster decides: nodes register in PostgreSQL, a hash ring assigns every shard to one of them, and an advisory lock makes the owner unique.
  * This module intercepts the calls of `Sharding` to its storage and tracks three facts that `Sharding` does not expose: until when a lock is
- * certainly held, a new fencing epoch whenever a lock is taken, and the owners of other nodes' shards.
+ * certainly held, a new fencing epoch (a rising number) whenever a lock is taken, and the owners of other nodes' shards.
  */
 import { Clock, Context, Deferred, Duration, Effect, Fiber, Latch, Layer, Schedule, Semaphore } from "effect"
 import { type RunnerAddress, RunnerStorage, ShardId, ShardingConfig } from "effect/cluster"

@@ -1,7 +1,7 @@
 /**
- * TLS server of a node for its peers. Callers that have not proved to be one hold few of its connections, and none for long. Closing the server
- * destroys every connection, even one whose handshake ends meanwhile: effect/platform-node's server leaves such a connection paused, and then waits
- * for ever for it to end.
+ * TLS server of a node for the other nodes. Callers that have not proved to be a node hold few of its connections, and none for long. Closing the
+ * server destroys every connection, even one whose handshake ends meanwhile: effect/platform-node's server leaves such a connection paused, and then
+ * waits for ever for it to end.
  */
 import { Effect, type Scope } from "effect"
 import type { ListenOptions, Socket } from "node:net"

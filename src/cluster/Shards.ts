@@ -1,6 +1,6 @@
 /**
- * Shards: the groups of keys that move between nodes as one. The shard of a key is the same on every node, in every release, for ever: two nodes that
- * disagreed would both believe that they own a player.
+ * Shards: the groups of players, by id (key), that move between nodes as one. The shard of a key is the same on every node, in every release, for
+ * ever: two nodes that disagreed would both believe that they own a player.
  */
 import { HashRing } from "effect"
 import type { RunnerAddress } from "effect/cluster"

@@ -1,4 +1,7 @@
-/** Age as text, in the largest unit that it contains at least twice, else in days: `5 days`, `7 weeks`, `14 months`, `3 years`. */
+/**
+ * Time since an instant as text (`7 weeks`), such as how long a withdrawal has waited: in the largest unit that it contains at least twice, else in
+ * days.
+ */
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,5 @@
 /**
- * Key figures over time: hourly values from readings of a day's running totals, and interpolated values of the same time last week
+ * Key figures over time: hourly values from snapshots of a day's running totals, and interpolated values of the same time last week
  * (`docs/decisions/0050-live-figures.md`). Pure.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Daily figures in a time zone a whole number of hours from UTC, computed from sums by UTC day and readings at full hours
+ * Daily figures in a time zone a whole number of hours from UTC, computed from sums by UTC day and hourly snapshots of a day's running totals
  * (`docs/decisions/0058-figures-by-game.md`). Pure.
  */
 import { type DayFigures, stepMs } from "./Figures.ts"

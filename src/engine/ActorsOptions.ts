@@ -1,4 +1,6 @@
-/** Options of the actors: their store, bounds on memory, queues and commits, and the functions that the engine applies to states and units. */
+/**
+ * Options of the actors: their store, bounds on memory, queues and commits, and the functions that the engine applies to states and their changes.
+ */
 import type { Store, Unit } from "./Machine.ts"
 
 export interface ActorsOptions<State, Change, Query, Knowledge> {

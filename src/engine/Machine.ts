@@ -1,6 +1,6 @@
 /**
- * Interface of the engine: a state per key, pure steps from one state to the next, and a store. The types are structural, so that rules do
- * not import the engine.
+ * Interface of the engine, which runs single-writer actors: a state per key, pure steps from one state to the next, and a store. The types are
+ * structural, so that rules do not import the engine.
  */
 import type { Effect, Tracer } from "effect"
 import type { CommitFailure, OutcomeUnknown, Rejected, StoreUnavailable } from "./Failures.ts"

@@ -1,4 +1,4 @@
-/** Runs a function at the end of this turn of the event loop. */
+/** Runs a function once the callbacks of this turn of the event loop have run, so that what they collected is handled together. */
 import { Effect, Scheduler } from "effect"
 
 export const makeTurnEnd = Effect.map(Scheduler.Scheduler, (scheduler) => {

@@ -1,4 +1,6 @@
-/** Runs statements that must use an index, with sequential scans disabled. */
+/**
+ * Runs statements that must use an index, with sequential scans disabled: the planner misjudges block range indexes, and would read a whole ledger.
+ */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { inTransaction } from "../platform/InTransaction.ts"

@@ -1,6 +1,7 @@
 /**
- * Runs operators' commands on players. One rule serves two paths: an effect that stores its reply under the idempotency key, and a call without a
- * fiber that stores the signature of its request.
+ * Runs operators' commands on players, by one rule in two ways: as an effect that stores its reply under the idempotency key, or, for speed, as a
+ * callback without a fiber that stores the request's signature. Both are stored in the commit of the command, so that a repeated request takes effect
+ * once.
  */
 import { Effect, Exit } from "effect"
 import type { AcceptedSignature, StoredSignature } from "../domain/state/AcceptedSignature.ts"

@@ -1,4 +1,4 @@
-/** Looks up the player of a plan when it is not in memory. */
+/** Looks up a player who is not in memory, for decisions that were to be made synchronously from memory (`Planned.ts`). */
 import { Effect } from "effect"
 import type { Player } from "../domain/state/Player.ts"
 import type { Lacking } from "./Planned.ts"

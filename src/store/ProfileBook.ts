@@ -1,6 +1,7 @@
 /**
- * Jurisdiction profiles in all versions, with currency factors and operators' terms, in memory so that a decision needs no query. A change by this
- * process, or announced by another node, applies at once, any other within two seconds.
+ * Jurisdiction profiles in all versions, with the factors that convert their amounts to other currencies, and the versions of operators' terms and
+ * conditions: in memory, so that a decision needs no query. A change by this process, or announced by another node, applies at once, any other within
+ * two seconds.
  */
 import { Clock, Context, Effect, Layer, Result, Schema, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"

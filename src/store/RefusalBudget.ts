@@ -1,4 +1,7 @@
-/** Byte budget of stored refusals, per scope and minute, so that invalid requests with ever new idempotency keys cannot fill the table. */
+/**
+ * Byte budget, per scope and minute, of the refusals stored to answer repeated requests, so that invalid requests with ever new idempotency keys
+ * cannot fill the table.
+ */
 
 /** Largest refusal stored. */
 const maxRefusalBytes = 16 * 1024

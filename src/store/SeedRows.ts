@@ -1,4 +1,4 @@
-/** Server seed rows: the query for a player's open seeds, and its decoding. */
+/** Server seeds of the platform's own games as rows: the query for a player's seeds that are not retired yet, and its decoding. */
 import { Schema } from "effect"
 import type { PlayerSeeds } from "../domain/state/PlayerSeeds.ts"
 

@@ -1,6 +1,6 @@
 /**
  * Lists by time over a table that is roughly in time order and has only a block range index (BRIN), which costs bets nothing but gives no order. Rows
- * are read in slices of time, newest first. Each slice is read whole, and is only wide enough to hold a bounded number of rows.
+ * are read period by period, newest first: each period (slice) is read whole and sorted, and is only long enough to hold a bounded number of rows.
  */
 import { Effect } from "effect"
 

@@ -1,4 +1,4 @@
-/** Operator API endpoints for marketing consents and audiences. */
+/** Operator API endpoints for marketing consents, and for audiences: which of the given players may be contacted now. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, BoundedList, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

@@ -1,5 +1,6 @@
 /**
- * Builds the OpenAPI document of the staff API: terms, server, and the roles that may take each action, read from the annotations that authorise it.
+ * Builds the OpenAPI document of the staff API: its description and server, and for each action the roles that may take it, read from the annotations
+ * that authorise it.
  */
 import { Context } from "effect"
 import { HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Wire schemas of the live overview figures. */
+/** Wire schemas of the key figures on the home page of the back office, which are updated live. */
 import { Schema } from "effect"
 import { connectionKinds } from "../../domain/register/Register.ts"
 import { currencyCode, id, money, timestamp } from "../common/Resource.ts"

@@ -1,4 +1,4 @@
-/** Staff API endpoints for the live overview figures. */
+/** Staff API endpoints for the key figures on the home page of the back office, which are updated live. */
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ofOperator } from "../common/StaffFields.ts"
 import { action, anyRole } from "../common/StaffAction.ts"

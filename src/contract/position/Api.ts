@@ -1,4 +1,4 @@
-/** Operator API endpoints for player positions and reality checks. */
+/** Operator API endpoints for a player's position (stakes, wins, deposits, withdrawals) and reality checks. */
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"
 import { pathId } from "../common/Fields.ts"

@@ -1,4 +1,4 @@
-/** Operator API endpoints of a sandbox: the clock, the reset, and simulated actions of providers and staff. */
+/** Operator API endpoints of a sandbox, an operator for tests: its clock, its reset, and simulated actions of providers and staff. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { alertRules, alertStatuses, severities } from "../../domain/compliance/AlertRules.ts"

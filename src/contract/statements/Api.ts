@@ -1,4 +1,4 @@
-/** Operator API endpoint for player statements. */
+/** Operator API endpoint for a player's account statement: balances, totals and ledger entries of a period. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { about, RequiredFeature, RequiredScope } from "../common/Annotations.ts"

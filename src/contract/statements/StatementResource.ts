@@ -1,4 +1,4 @@
-/** Wire schema of a player statement. */
+/** Wire schema of a player's account statement. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { date, oneOf } from "../common/Fields.ts"

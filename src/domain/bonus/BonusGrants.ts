@@ -1,6 +1,6 @@
 /**
- * Grants, promo codes and cancellation of bonuses (SPEC sections 3.4 and 4.6; `docs/decisions/0012-bonuses.md`). Wagering and automatic end are in
- * `Draft.ts`, where every rule that moves money runs.
+ * Grants, promo codes and cancellation of bonuses (SPEC sections 3.4 and 4.6; `docs/decisions/0012-bonuses.md`). Wagering and automatic end follow
+ * from stakes and wins, in the working copy of the player that every rule that moves money changes (`Draft.ts`).
  */
 import { Schema } from "effect"
 import { asPending, bonusTypes, type GrantedBonus, type PlayerBonus } from "../state/Bonus.ts"

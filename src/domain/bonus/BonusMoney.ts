@@ -1,6 +1,7 @@
 /**
- * Credits and debits of a bonus in any state, and the reversal of its end (`docs/decisions/0026-undone-ends.md`). Bets, wins and
- * rollbacks name an amount and a bonus; only these functions know where the money of a bonus is.
+ * Credits and debits of a bonus in any state, and the undoing of its end when a message that caused it is rolled back or overtaken
+ * (`docs/decisions/0026-undone-ends.md`). The rules of bets, wins and rollbacks name an amount and a bonus; only these functions know whether its
+ * money is in the bonus wallet, held aside, converted to real money or forfeited.
  */
 import { asActivated, asPending, type Interruption, type PlayerBonus, termsOf } from "../state/Bonus.ts"
 import { type CasinoReferences, ids } from "../state/Change.ts"

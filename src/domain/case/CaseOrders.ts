@@ -1,4 +1,7 @@
-/** Orders that a case gives to the player's actor: withdrawal holds, obligations, the cap on net deposits. All are idempotent. */
+/**
+ * Changes to a player that a staff decision on a case orders: withdrawal holds, obligations (such as proving the source of funds), the cap on net
+ * deposits. All are idempotent.
+ */
 import { Schema } from "effect"
 import { acceptDuties, acceptSettings } from "../player/AccountStatus.ts"
 import { answer, type Context, type Decision } from "../state/Decision.ts"

@@ -1,4 +1,7 @@
-/** Change of a player's jurisdiction: stricter rules and the exclusions on offer apply at once, looser rules only after the wait of a limit raise. */
+/**
+ * Change of a player's jurisdiction: stricter rules and the new exclusion types and periods apply at once, looser rules only after the wait of a
+ * limit raise.
+ */
 import { differencesOf, stricterOf } from "./Differences.ts"
 import { after } from "./Duration.ts"
 import type { Profile } from "./Profile.ts"

@@ -1,6 +1,6 @@
 /**
- * Effective rules of a player: the profile version in force, with amounts in the player's currency and the operator's terms. Players with the same
- * profile, currency and terms share one object, so that a bet needs no look-up.
+ * Effective rules of a player: the profile version in force, with amounts in the player's currency and the version of the operator's terms and
+ * conditions. Players with the same profile, currency and terms share one object, so that a bet needs no look-up.
  */
 import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
 import { limitFields } from "../LimitFields.ts"

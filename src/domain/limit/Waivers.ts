@@ -1,4 +1,7 @@
-/** Waivers of obligations by staff: a waiver unblocks the same actions as the player's own answer, and records who decided. */
+/**
+ * Waivers by staff of a player's obligations (what the player has to do first, such as a limit review): a waiver unblocks the same actions as the
+ * player's own answer, and records who decided.
+ */
 import { acceptDuties } from "../player/AccountStatus.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"

@@ -1,6 +1,7 @@
 /**
- * Obligations of a player, derived from the rules of the jurisdiction and the player's settings, so that actions are blocked correctly whatever has
- * been recorded. An obligation is recorded together with the settings that raise or meet it, or when it is first seen.
+ * Obligations of a player: what has to be done before a deposit or play, such as a limit review. Derived at every check from the rules of the
+ * jurisdiction and the player's settings, so that actions are blocked correctly whatever has been recorded; recorded together with the settings that
+ * raise or meet them, or when first seen.
  */
 import { after } from "../jurisdiction/Duration.ts"
 import { answer, type Accept, type Context } from "../state/Decision.ts"

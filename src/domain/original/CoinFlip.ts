@@ -1,4 +1,4 @@
-/** Coin flip, an original: its parameters, the outcome from the seeds, and what it pays. */
+/** Coin flip, one of the platform's own games: the side that the player bets on, the outcome from the seeds, and what it pays. */
 import { fairMultiplier, makeOriginal } from "./Original.ts"
 
 export type CoinFlipParams = {

@@ -1,4 +1,7 @@
-/** Dice: a roll from 0.00 to 99.99, and a bet that it lands under or over a target. */
+/**
+ * Dice, one of the platform's own games: a roll from 0.00 to 99.99, and a bet that it lands under or over a target, paid the more the less likely
+ * that is.
+ */
 import { fairMultiplier, makeOriginal } from "./Original.ts"
 
 export type DiceParams = {

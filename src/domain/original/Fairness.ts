@@ -1,5 +1,6 @@
 /**
- * Random numbers of originals, derived from seeds so that a player can reproduce them (`docs/decisions/0007-originals.md`).
+ * Random numbers of originals (the platform's own games), derived from seeds so that a player can reproduce them
+ * (`docs/decisions/0007-originals.md`).
  *
  * The stream of a round is HMAC-SHA256 of `client_seed:nonce:cursor` under the server seed, for cursor 0, 1, 2, …, concatenated blocks of 32 bytes.
  * It is read as big-endian words of four bytes; every number drawn takes the next word that is not rejected.

@@ -1,6 +1,6 @@
 /**
- * Retires server seeds whose encryption key is lost, so that the player can continue. A lost seed is never revealed; its rounds stay paid, without a
- * proof.
+ * Retires server seeds whose encryption key is lost, so that the player can play the platform's own games again. A lost seed is never revealed; its
+ * rounds stay paid, but can no longer be proved fair.
  */
 import { noChange } from "../state/Change.ts"
 import { answer, type Context, type Decision } from "../state/Decision.ts"

@@ -1,5 +1,5 @@
 /**
- * Definition of an original game: a rule from stake, the player's choice and random numbers to a payout.
+ * Definition of an original, a game of the platform itself: a rule from stake, the player's choice and random numbers to a payout.
  *
  * A multiplier has four decimals, stored in ten-thousandths; a payout is floor(stake × multiplier) in minor units. All arithmetic is integer, so a
  * player can recompute the payout from the multiplier shown.

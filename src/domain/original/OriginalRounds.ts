@@ -1,6 +1,6 @@
 /**
- * Plays of originals: bet, outcome and payout in one step, and the seeds that decide it (`docs/decisions/0007-originals.md`,
- * `docs/decisions/0013-original-rounds.md`).
+ * Plays of originals (the platform's own games): bet, outcome and payout in one step, and the seeds that decide it
+ * (`docs/decisions/0007-originals.md`, `docs/decisions/0013-original-rounds.md`).
  *
  * A play is a provider's bet and its win in a round closed at once, by the same rules, except that the outcome is drawn here. The nonce is taken by
  * the commit of the bet, so no outcome is drawn twice; refusals do not depend on the outcome and so reveal nothing about it.

@@ -1,4 +1,4 @@
-/** The built-in originals, by their catalogue name. */
+/** The built-in originals (the platform's own games), by their name in the game catalogue. */
 import { coinFlip } from "./CoinFlip.ts"
 import { dice } from "./Dice.ts"
 import { limbo } from "./Limbo.ts"

@@ -1,4 +1,6 @@
-/** Parser of an original's params from any JSON; collects all errors. */
+/**
+ * Parser of what a player chooses in an original (one of the platform's own games), such as the side of a coin, from any JSON; collects all errors.
+ */
 
 /** Validation errors by field; nested fields with dots. */
 export type FieldMessages = { readonly [field: string]: ReadonlyArray<string> }

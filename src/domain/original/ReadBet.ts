@@ -1,4 +1,4 @@
-/** Parser of a player's bet on an original; reports all validation errors at once. */
+/** Parser of a player's bet on an original (one of the platform's own games); reports all validation errors at once. */
 import { maxAmount } from "../Money.ts"
 import type { CheckedBet, Original } from "./Original.ts"
 import type { FieldMessages } from "./ParamsReader.ts"

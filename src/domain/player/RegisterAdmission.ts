@@ -1,6 +1,6 @@
 /**
- * Admission by registers of excluded players: refused while a register excludes the player and, where the jurisdiction requires an answer, refused
- * without one.
+ * Admission of a player by the national registers of excluded players: refused while a register excludes the player and, where the jurisdiction
+ * requires an answer, also while there is none.
  */
 import { after } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"

@@ -1,4 +1,4 @@
-/** Records a register's answer in the player's state: the check kept as proof, its effect on the player, and the events. */
+/** Records the answer of a register of excluded players in the player's state: the check kept as proof, its effect on the player, and the events. */
 import { acceptSettings, type SettingsRecord } from "./AccountStatus.ts"
 import { type Accept, answer, type Context, type Decision } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"

@@ -1,6 +1,6 @@
 /**
- * Circuit breaker of a register: after five failures in a row it is not asked for ten seconds, then one question probes it. Pure; times are epoch
- * milliseconds.
+ * Circuit breaker of a register of excluded players: after five failures in a row it is not asked for ten seconds, then one question probes it. What
+ * a player may do without an answer is the jurisdiction's rule. Pure; times are epoch milliseconds.
  */
 
 const failuresToOpen = 5

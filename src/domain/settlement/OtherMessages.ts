@@ -1,4 +1,6 @@
-/** Promo-wins, adjustments and the closing of rounds (rules in `Settlement.ts`). */
+/**
+ * Promo-wins (credits of a promotion without a bet, such as a tournament prize), adjustments and the closing of rounds (rules in `Settlement.ts`).
+ */
 import { ids } from "../state/Change.ts"
 import { writeRound } from "./Bets.ts"
 import { releaseHold } from "../bonus/BonusMoney.ts"

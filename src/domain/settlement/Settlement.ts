@@ -2,11 +2,12 @@
  * Settlement of provider messages against a player's wallets: bet, win, both at once, rollback, close and promo-win.
  *
  * Rules, subject to the policy of the provider's protocol:
- * - a message with a known id is answered as it was the first time, before any other check, and moves nothing; under the same id no other message is
- *   ever accepted;
+ * - a message with a known id is answered as it was the first time, before any other check, and moves nothing; any other message under that id is
+ *   refused;
  * - a bet debits real money first and bonus money second, and passes all checks in one fixed order;
- * - a win is split by the funding of its round; it is always settled, whatever the player's state;
- * - a rollback returns exactly the amounts of its target. Without a target it leaves a tombstone, and the target is refused when it arrives late.
+ * - a win is split as its round was funded, between real and bonus money; it is always settled, whatever the player's state;
+ * - a rollback returns exactly the amounts of its target. If the target has not arrived, the rollback itself is recorded (a tombstone), and the
+ *   target is refused when it arrives late.
  *
  * `docs/decisions/0005-settlement.md` gives the reasons. Instants are epoch milliseconds, money is minor units.
  */

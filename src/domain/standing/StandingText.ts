@@ -1,4 +1,6 @@
-/** A player's standing in words: `May bet: no, time-out until 4 Dec 2026`. Pure and without server code, for the pages. */
+/**
+ * What a player may do now, and why not the rest, in words: `May bet: no, time-out until 4 Dec 2026`. Pure and without server code, for the pages.
+ */
 import type { ExclusionFields } from "../limit/LimitUsage.ts"
 import type { AbilityName } from "./Standing.ts"
 

@@ -1,4 +1,4 @@
-/** Signatures of accepted requests, and the refusal of a replay. */
+/** Signatures of accepted requests, and the refusal of a replay, which is a request whose signature was accepted before. */
 import { refuse } from "../Refusal.ts"
 
 /** Signature of an accepted request. */

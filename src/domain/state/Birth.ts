@@ -1,4 +1,4 @@
-/** Data of a new player that no rule reads, written once with the initial state. */
+/** A new player's data that no rule reads, such as name and address (in code a *birth*): written once, with the player's initial state. */
 import { Schema } from "effect"
 import type { ConsentStatement } from "./ConsentStatement.ts"
 

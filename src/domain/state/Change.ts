@@ -1,5 +1,6 @@
 /**
- * Rows that a decision writes beside the next state of the player. All of them commit with the next version, or none does.
+ * Rows that a rule's decision writes beside the next state of the player, such as ledger entries and events. All of them commit with the player's
+ * next version, or none does.
  */
 import { Schema } from "effect"
 import type { Visit } from "./Activity.ts"

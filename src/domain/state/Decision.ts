@@ -1,5 +1,6 @@
 /**
- * The shape of every rule that changes a player: a pure function from the player and the circumstances to a decision.
+ * Interface of every rule that changes a player: a pure function from the player, the time and looked-up rows to a decision, which is the next state
+ * with the rows to write and a reply, a refusal, or ids that have to be looked up first.
  */
 import type { Accepter } from "./AcceptedSignature.ts"
 import type { Change, Payment } from "./Change.ts"

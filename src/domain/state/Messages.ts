@@ -1,4 +1,4 @@
-/** Messages of game providers, their answers and their reasons for refusal. */
+/** Messages of game providers, the answers to them, and the reasons for which they are refused. */
 import type { GameType } from "./Bonus.ts"
 import type { Refusal } from "../Refusal.ts"
 

@@ -1,4 +1,4 @@
-/** Running play session: its totals (its times are in the counters), and its reality checks. */
+/** Running play session of a player: its stakes and wins, and its reality checks. Its times are kept with the usage of limits (`Counters`). */
 import { after, orderOf } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import { breakMs, type Counters, playSince } from "./Limits.ts"

@@ -1,5 +1,5 @@
 /**
- * Player as decisions see it: all inputs of a bet, a deposit or a change of limits, as plain readonly data.
+ * Player as the rules see it: all inputs of a bet, a deposit or a change of limits, as plain readonly data.
  *
  * A single writer replaces one value by the next; values are never changed in place.
  */

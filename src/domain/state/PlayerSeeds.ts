@@ -1,8 +1,8 @@
 /**
- * Server seeds of a player as decisions see them: the current one, and the next one after a rotation, whose hash is already published. A player
- * therefore chooses the next client seed with both hashes known.
+ * Server seeds of a player for the platform's own games, as the rules see them: the current one, and the one that follows when the player changes
+ * seeds, whose hash is already published. A player therefore chooses the next client seed with both hashes known.
  *
- * A server seed is referred to by its id. The secret itself is in the store, sealed, and never changes.
+ * A server seed is referred to by its id. The secret itself is in the database, encrypted, and never changes.
  */
 import { rotateSeeds, type Seeds, type ServerSeed, startSeeds } from "./Seeds.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Latest records of a kind, newest last, each with a hash of its name. A search compares the hashes, which are contiguous: with ten thousand active
- * players the records are out of the processor's cache, and comparing each of eight took longer than the rest of a bet.
+ * A player's latest rounds or transactions in memory, newest last, each with a hash of its id. A search compares the hashes, which are contiguous:
+ * with ten thousand active players the records are out of the processor's cache, and comparing each of eight took longer than the rest of a bet.
  */
 export interface Recent<out A> {
   readonly hashes: ReadonlyArray<number>

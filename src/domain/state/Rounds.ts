@@ -1,9 +1,9 @@
 /**
  * Game rounds and the provider messages that settle them.
  *
- * A player carries only the latest few of both. A rule that meets an id it does not carry has two ways:
+ * A player in memory holds only the latest few of both. A rule that meets an id not among them has two ways:
  * - *assume* that the id is new, when accepting will write a row under that id: the unique index proves the assumption in the commit, and a false one
- *   is a clash with nothing written. New bets do this and therefore need no read;
+ *   rejects the commit with nothing written. New bets do this and therefore need no read;
  * - *know*, before it refuses, replays or moves money because of an id: it answers `missing`, is run again with the result of the lookup, and then
  *   decides.
  */

@@ -1,5 +1,5 @@
 /**
- * Seeds of a player as plain data: the commitment, the client seed and the next nonce.
+ * Seeds of a player for the platform's own games, as plain data: the commitment, the client seed and the next nonce.
  *
  * One server seed decides all rounds of a player in all games until it is retired, and a nonce is never reused under it, not even after a new client
  * seed: the player could otherwise request an already known outcome. It is retired before it is revealed.

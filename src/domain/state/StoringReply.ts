@@ -1,4 +1,4 @@
-/** Replies stored with the commit, for retries of the request. */
+/** Replies stored under idempotency keys, each in the commit of its command: a retried request gets the same reply and takes effect once. */
 import type { Step } from "./Decision.ts"
 import type { IdempotencyClaim, RenderedReply } from "./Idempotency.ts"
 

@@ -1,4 +1,4 @@
-/** Signatures of requests stored with the commit of their effects, for the refusal of replays. */
+/** Signatures of requests, each stored in the commit of its effects, so that a replay is refused. */
 import { type AcceptedSignature, storedBy, type StoredSignature } from "./AcceptedSignature.ts"
 import { refused, type Step } from "./Decision.ts"
 

@@ -1,4 +1,7 @@
-/** Bonuses waiting for their turn, interrupted ones included (`docs/decisions/0026-undone-ends.md`). */
+/**
+ * A player's bonuses that wait for the running one to end, among them bonuses that ran before and were interrupted
+ * (`docs/decisions/0026-undone-ends.md`).
+ */
 import { isBalance } from "../Money.ts"
 import { isRegisterExcluded } from "../register/Register.ts"
 import { activeExclusion, type Player } from "./Player.ts"

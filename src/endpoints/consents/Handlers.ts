@@ -1,4 +1,4 @@
-/** Operator API handlers for marketing consents and audiences. */
+/** Operator API handlers for marketing consents, and for audiences: which of the given players may be contacted now. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

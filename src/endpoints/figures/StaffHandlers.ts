@@ -1,4 +1,4 @@
-/** Staff API handlers for the live overview figures. */
+/** Staff API handlers for the key figures on the home page of the back office, which are updated live. */
 import { Effect, Stream } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"

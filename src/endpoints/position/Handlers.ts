@@ -1,4 +1,4 @@
-/** Operator API handlers for player positions and reality checks. */
+/** Operator API handlers for a player's position (stakes, wins, deposits, withdrawals) and reality checks. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

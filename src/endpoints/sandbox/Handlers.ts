@@ -1,4 +1,4 @@
-/** Operator API handlers for the sandbox: clock, reset and simulated actions. */
+/** Operator API handlers for a sandbox, an operator for tests: clock, reset and simulated actions. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Player API handlers. */
+/** Player API handlers: the signed-in player's profile, wallet, games, limits, consents and statements. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../contract/Api.ts"

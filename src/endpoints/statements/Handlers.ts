@@ -1,4 +1,4 @@
-/** Operator API handler for player statements, and the streamed response that the other APIs share. */
+/** Operator API handler for a player's account statement, and the streamed response that the other APIs share. */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

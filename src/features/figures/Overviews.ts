@@ -1,4 +1,7 @@
-/** Live overview figures of the back office, cached for two seconds per node and set of operators (`docs/decisions/0050-live-figures.md`). */
+/**
+ * Key figures on the home page of the back office, updated live: cached for two seconds per node and set of operators
+ * (`docs/decisions/0050-live-figures.md`).
+ */
 import { Cache, Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { between, stepMs } from "../../domain/Figures.ts"

@@ -1,4 +1,4 @@
-/** Settings of providers with a vendor protocol: the readable part, and the sealed part with the secrets. */
+/** Settings of providers with a vendor protocol: the readable part, and the encrypted part with the secrets. */
 import { Context, Effect, Schema } from "effect"
 import { dividedSettings, type SettingsObject } from "../../office/OutgoingSettings.ts"
 import { Secrets, type SecretUnreadable } from "../../platform/Secrets.ts"

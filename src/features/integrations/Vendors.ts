@@ -1,4 +1,7 @@
-/** Finds the vendor behind a provider: its protocol's outgoing calls with the provider's settings, simulated in a sandbox. */
+/**
+ * Outgoing calls to the company behind a game provider (its vendor): those of the provider's protocol, with the provider's settings; simulated in a
+ * sandbox.
+ */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"

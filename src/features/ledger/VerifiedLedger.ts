@@ -1,7 +1,7 @@
 /**
- * Result of the last successful verification, from which the next one continues: the last seal, the audit lines up to it, and the number and sums of
- * each player's entries. Tagged under the chain's key, so that write access to the tables is not enough to fake it
- * (`docs/decisions/0029-chain-of-hashes.md`).
+ * Result of the last successful verification, from which the next one continues: the last seal (hash over all chains of links) verified, the audit
+ * lines up to it, and the number and sums of each player's entries. Tagged under the chain's key, so that write access to the tables is not enough to
+ * fake it (`docs/decisions/0029-chain-of-hashes.md`).
  */
 import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

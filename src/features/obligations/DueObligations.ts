@@ -1,6 +1,6 @@
 /**
- * Job that finds players with obligations that have fallen due or are new in their jurisdiction, and players with limits above its caps; their
- * actors record the obligations and lower the limits.
+ * Job that finds players with obligations (such as a limit review) that have fallen due or are new in their jurisdiction, and players with limits
+ * above its caps; their actors record the obligations and lower the limits.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"

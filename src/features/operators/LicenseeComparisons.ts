@@ -1,4 +1,7 @@
-/** Queues players to be compared with accounts at the other operators of their licensee, in the transaction that makes it necessary. */
+/**
+ * Queues players whose identity is new or changed, in the transaction that writes it, for the comparison with accounts at the other operators of
+ * their licensee, by which an exclusion holds there too.
+ */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { numbers } from "../../platform/ArrayParameters.ts"

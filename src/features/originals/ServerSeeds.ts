@@ -1,8 +1,8 @@
 /**
- * Server seeds of originals, the platform's own games: generated from the system's randomness, sealed under the master key, opened when a round
+ * Server seeds of originals, the platform's own games: generated from the system's randomness, encrypted under the master key, decrypted when a round
  * needs one.
  *
- * A sealed seed is bound to its player and to its published hash, so that no row can be put in place of another. Recently opened seeds stay in
+ * An encrypted seed is bound to its player and to its published hash, so that no row can be put in place of another. Recently decrypted seeds stay in
  * memory, as key secrets do; none is stored in clear.
  */
 import { Context, Effect, Layer, Schema } from "effect"

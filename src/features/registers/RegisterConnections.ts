@@ -1,4 +1,4 @@
-/** Operators' connections to exclusion registers: settings unsealed and bound to the register's protocol, each with an HTTP client of its own. */
+/** Operators' connections to exclusion registers: settings decrypted and bound to the register's protocol, each with an HTTP client of its own. */
 import { Context, Effect, Exit, Layer, Schema, Scope } from "effect"
 import { makeKeyDirectory } from "../../auth/KeyDirectory.ts"
 import { Notices } from "../../cluster/Notices.ts"

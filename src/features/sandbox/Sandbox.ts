@@ -1,4 +1,4 @@
-/** Simulates provider and staff actions in a sandbox. */
+/** Simulates provider and staff actions in a sandbox, an operator for tests. */
 import { Context, Effect, Layer } from "effect"
 import type { SandboxAlert, SandboxMessage, SandboxRound } from "../../contract/sandbox/Api.ts"
 import type { LaunchRefusal } from "../../domain/settlement/Launch.ts"

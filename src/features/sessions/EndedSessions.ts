@@ -1,6 +1,6 @@
 /**
- * Detects sessions ended by other processes. Players in memory here whose sessions were ended elsewhere are reloaded before the next decision or
- * answer, so that a lock, closure, exclusion, withdrawn login or sign-out holds in every process within two seconds.
+ * Detects player sessions ended by other processes. Players in memory here whose sessions were ended elsewhere are reloaded before the next decision
+ * or answer, so that a lock, closure, exclusion, withdrawn login or sign-out holds in every process within two seconds.
  *
  * Costs one indexed query per second, independent of traffic.
  */

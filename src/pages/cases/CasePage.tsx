@@ -1,4 +1,4 @@
-/** One case: its player, alerts, payments, obligations, evidence, reports and notes. */
+/** One case: its player, alerts, payments, obligations put on the player, evidence, reports and notes. */
 import { NoteList } from "../parts/NoteList.tsx"
 import { Paper, Stack, Text } from "@mantine/core"
 import { usePathPart } from "../app/address.ts"

@@ -1,4 +1,4 @@
-/** Compliance of a player: current refusals, open obligations, register checks, data requests. */
+/** Compliance of a player: actions refused now, obligations not met yet (such as a limit review), register checks, data requests. */
 import { Group, Stack, Text } from "@mantine/core"
 import { durationText } from "../../domain/jurisdiction/Duration.ts"
 import type { Data } from "../app/api.ts"

@@ -1,4 +1,4 @@
-/** Player statement: choice of the period, and download of its documents. */
+/** Account statement of a player: choice of the period, and download of its documents. */
 import { Button, Group, Text, TextInput } from "@mantine/core"
 import { useState } from "react"
 import { maxStatementDays } from "../../domain/wallet/Statement.ts"

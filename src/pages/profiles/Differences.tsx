@@ -1,4 +1,4 @@
-/** Changes made by a profile version, side by side. */
+/** Changes made by a version of a jurisdiction profile, side by side. */
 import { differenceInWords } from "../../domain/jurisdiction/ProfileText.ts"
 import type { Data } from "../app/api.ts"
 import { type Column, DataTable } from "../parts/DataTable.tsx"

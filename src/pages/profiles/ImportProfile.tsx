@@ -1,4 +1,7 @@
-/** Adds a profile version from a document, pasted or from a file. Shows what it changes before it is sent, and its outcome afterwards. */
+/**
+ * Adds a version of a jurisdiction profile from a document, pasted or from a file. Shows what it changes before it is sent, and its outcome
+ * afterwards.
+ */
 import { Button, FileButton, Group, Stack, Text, Textarea } from "@mantine/core"
 import { Option, Schema } from "effect"
 import { differencesOf } from "../../domain/jurisdiction/Differences.ts"

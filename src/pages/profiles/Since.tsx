@@ -1,4 +1,4 @@
-/** Start date of a profile version. Built-in versions have applied from the beginning. */
+/** Date from which a version of a jurisdiction profile applies. Built-in versions have applied from the beginning. */
 import { Instant } from "../parts/Values.tsx"
 
 /** From when a version counts; a built-in one always has. */

@@ -1,4 +1,4 @@
-/** Renders answers to Evolution's One Wallet calls. */
+/** Renders the wallet's outcomes as answers to Evolution's One Wallet calls. */
 import type { LimitField } from "../../domain/LimitFields.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"

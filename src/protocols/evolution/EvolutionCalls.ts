@@ -1,4 +1,4 @@
-/** Parses Evolution's One Wallet calls. */
+/** Parses Evolution's One Wallet calls into wallet calls. */
 import type { Decimal } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readDecimal, readObject, readText } from "../JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Renders answers to Hub88's Wallet API calls. */
+/** Renders the wallet's outcomes as answers to Hub88's Wallet API calls. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import { minorDigits } from "../../domain/Standards.ts"
 import type { Funds, Identified, VendorAnswer, WalletOutcome } from "../Protocol.ts"

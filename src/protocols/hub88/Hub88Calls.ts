@@ -1,4 +1,4 @@
-/** Parses the calls of Hub88's Wallet API and of Caleta's dialect. */
+/** Parses the calls of Hub88's Wallet API, and of Caleta's dialect, into wallet calls. */
 import { type Decimal, fromUnits } from "../Decimal.ts"
 import { type JsonObject, type JsonValue, readBoolean, readInteger, readText } from "../JsonBody.ts"
 import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"

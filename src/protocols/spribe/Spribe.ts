@@ -1,13 +1,14 @@
 /**
- * Spribe's wallet protocol (Aviator and its other games), in the version since November 2024 with signed calls.
+ * Spribe's wallet protocol (Aviator and its other games), in the version since November 2024 with signed calls. Spribe calls a bet a withdrawal, and
+ * a win a deposit.
  *
  * Reasons for the settlement policy, by documentation that operators have published, since Spribe publishes none:
- * - `settledBets`: unspecified. Refused: the win has to be rolled back first, so that no player gets both.
- * - `winsBeforeBets`: a deposit whose withdrawal is unknown is answered 408.
- * - `closedRounds`: each bet is a round of its own here. A further deposit of it is paid, since several are not excluded.
- * - `afterTombstone`: unspecified. Refused, as a rolled back bet must not be played.
- * - `wonWithinMs`: a lost bet is followed by nothing. A round lasts for a minute or two, and a deposit is repeated for some more. One that comes later still
- *   is paid; only the end of an empty bonus does not wait for it.
+ * - `settledBets`, the rollback of a bet that was paid: unspecified. Refused: the win has to be rolled back first, so that no player gets both.
+ * - `winsBeforeBets`: a win whose bet is unknown is answered 408.
+ * - `closedRounds`: each bet is a round of its own here. A further win of it is paid, since several are not excluded.
+ * - `afterTombstone`, a bet that arrives after its rollback: unspecified. Refused, as a rolled back bet must not be played.
+ * - `wonWithinMs`: a lost bet is followed by nothing. A round lasts for a minute or two, and a win is repeated for some more. One that comes later
+ *   still is paid; only the end of an empty bonus does not wait for it.
  * - `sameMessage`: a `provider_tx_id` is one transaction. One with different content is not a retry.
  */
 import { parseJson } from "../JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Renders answers to Spribe's calls. */
+/** Renders the wallet's outcomes as answers to Spribe's calls. */
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Settlement } from "../../domain/settlement/Settlement.ts"
 import { minorDigits } from "../../domain/Standards.ts"

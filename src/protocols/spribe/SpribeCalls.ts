@@ -1,4 +1,4 @@
-/** Parses Spribe's calls. */
+/** Parses Spribe's calls into wallet calls. */
 import { type Decimal, fromUnits } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
 import { type JsonObject, readInteger, readText } from "../JsonBody.ts"

@@ -1,4 +1,4 @@
-/** Text codec of a player's days of activity: eight day numbers in a fixed order, comma-separated; empty for none. */
+/** Text codec of a player's days of activity, as stored in one column: eight day numbers in a fixed order, comma-separated; empty for none. */
 import { type Activity, noActivity, noDay } from "../../domain/state/Activity.ts"
 
 export const encodeActivity = (activity: Activity): string => {

@@ -1,4 +1,4 @@
-/** Ids that a change claims to be new, and the units whose claims clash with stored ids. */
+/** Ids that a change takes to be new without a look-up (its claims), and the players of a commit whose claims turn out to be stored already. */
 import type { Birth } from "../../domain/state/Birth.ts"
 import type { Change } from "../../domain/state/Change.ts"
 import type { Knowledge } from "../../domain/state/Decision.ts"

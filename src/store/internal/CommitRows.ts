@@ -1,4 +1,4 @@
-/** Rows of a commit, collected from the changes of its units. */
+/** Rows of a group commit, collected from the changes of the players in it. */
 import type { Link } from "../../chain/Chain.ts"
 import type { AuditLine, SaltedLine } from "../../chain/Lines.ts"
 import type {

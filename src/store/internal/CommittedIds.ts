@@ -1,4 +1,7 @@
-/** Fingerprints of probably committed transaction ids, in a table of fixed size. */
+/**
+ * Fingerprints of probably committed transaction ids, in a table of fixed size. A message whose id is among them is looked up before its commit,
+ * since a duplicate would have the whole group commit rejected.
+ */
 import type { Transaction } from "../../domain/state/Rounds.ts"
 
 type TransactionId = Pick<Transaction, "providerId" | "transactionId">

@@ -1,4 +1,7 @@
-/** Text codec of limit counters: sixteen comma-separated numbers in a fixed order, and three more while a play session runs. */
+/**
+ * Text codec of a player's usage of limits, as stored in one column: sixteen comma-separated numbers in a fixed order, and three more while a play
+ * session runs.
+ */
 import { type Counters, emptyCounters } from "../../domain/state/Limits.ts"
 import type { PlaySession } from "../../domain/state/PlaySession.ts"
 

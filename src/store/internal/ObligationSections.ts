@@ -1,4 +1,4 @@
-/** CTEs of the commit statement that write obligations and acknowledgements. */
+/** CTEs of the commit statement that write obligations (what a player has to do first, such as a limit review) and acknowledgements. */
 import type { NewAcknowledgement, ObligationChange } from "../../domain/state/Obligation.ts"
 import { flag, insertInto, number, text, time, update } from "./StatementSections.ts"
 

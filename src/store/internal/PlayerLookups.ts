@@ -1,4 +1,4 @@
-/** Look-ups of ids that a rule needs and the player does not carry: transactions, rounds, payments, bonuses, promo codes, signatures. */
+/** Look-ups of ids that a rule needs and the player in memory does not hold: transactions, rounds, payments, bonuses, promo codes, signatures. */
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema, Struct } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"

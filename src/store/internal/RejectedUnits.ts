@@ -1,4 +1,4 @@
-/** Finds out whose changes caused the rejection of a commit (`docs/decisions/0036-rejected-commits.md`). */
+/** Finds out which players' changes caused the rejection of a group commit (`docs/decisions/0036-rejected-commits.md`). */
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Change } from "../../domain/state/Change.ts"

@@ -1,4 +1,4 @@
-/** Building blocks of a commit statement: typed array columns, inserts and updates over them. */
+/** Building blocks of a commit statement: its CTEs (in code *sections*), their typed array columns, and the inserts and updates over them. */
 import type { SqlClient } from "effect/sql"
 import { columnArray, type WireType, type WireValue } from "../../platform/ColumnArrays.ts"
 
