@@ -32,7 +32,8 @@ export const layerChainKey = Layer.effect(
     const { kept } = yield* SealedSecrets
     const chainId = yield* Effect.mapError(
       reserveChainId(sql),
-      (error) => new StartupError({ message: `no id for a chain of the ledger: ${describeSqlError(error)}` })
+      (error) =>
+        new StartupError({ message: `no id could be reserved for the ledger's hash chain: ${describeSqlError(error)}` })
     )
     // Kept: initial. Room to derive a key in, at the start. Several nodes: of no use after the start.
     const initial = Buffer.alloc(keyBytes + 8)

@@ -61,7 +61,7 @@ export const refuseTimestamp = (timestamp: string, now: number): Refusal<"TIMEST
     ? undefined
     : refuse(
       "TIMESTAMP_OUT_OF_RANGE",
-      `X-Timestamp must be the Unix time in seconds, at most ${toleranceSeconds} off.`,
+      `X-Timestamp must be the Unix time in seconds, at most ${toleranceSeconds} seconds from the server's.`,
       {
         server_time: iso(now)
       }

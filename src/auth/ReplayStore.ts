@@ -31,7 +31,10 @@ const maxBatch = 1000
 /** Maximum number of signatures removed per run. */
 const maxPruned = 10_000
 
-const tryAgain = refuse("TRY_AGAIN", "The request could not be recorded. Sign it again with a new timestamp.")
+const tryAgain = refuse(
+  "TRY_AGAIN",
+  "The request was not done: its signature could not be recorded. Sign it again with a new timestamp."
+)
 
 /**
  * Returns the signatures not written, hardly ever any, and whether another process accepted them: a result row for each written one would cost

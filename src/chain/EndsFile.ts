@@ -57,7 +57,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     losses = { text, times: text === losses.text ? losses.times + 1 : 0 }
     if (text !== "" && losses.times % saidEvery === 0) {
       yield* Effect.annotateLogs(
-        Effect.logError("ledger contradicts the last chain links that this process recorded"),
+        Effect.logError("ledger contradicts the last hash-chain links that this process recorded"),
         {
           ends: text.slice(0, 2000),
           remedy: "`ledger verify`; a backup was restored, or somebody cut off the end"
@@ -73,7 +73,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     Effect.tap((kept) => Effect.sync(() => kept === undefined ? undefined : ends.restore(kept))),
     Effect.andThen(write),
     Effect.catch((error) =>
-      Effect.annotateLogs(Effect.logWarning("last links of the ledger chains are kept in memory only"), {
+      Effect.annotateLogs(Effect.logWarning("last hash-chain links are kept in memory only"), {
         file,
         reason: error.message
       })

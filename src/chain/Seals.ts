@@ -75,7 +75,7 @@ export class Seals extends Context.Service<Seals, {
           return { seal: { seal, hash }, heads, shorter }
         }))
         if (found.shorter.length > 0) {
-          yield* Effect.logError("ledger chain is shorter than its seal").pipe(
+          yield* Effect.logError("ledger hash chain lost links already sealed").pipe(
             Effect.annotateLogs({ chains: found.shorter.slice(0, 20).map(({ chainId }) => chainId).join(", ") })
           )
         }

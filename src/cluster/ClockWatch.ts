@@ -54,7 +54,7 @@ export const makeClockWatch = ({ isAgreed, othersAgree, standAside }: {
     if (is === isAside) return
     isAside = is
     yield* is
-      ? Effect.logWarning("handing over players: the clock of this node differs from the database's")
+      ? Effect.logWarning("handing players over to other nodes: the clock of this node differs from the database's")
       : Effect.logInfo(
         "serving players again: the clock of this node agrees with the database's, or no other node's does"
       )

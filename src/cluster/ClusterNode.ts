@@ -75,9 +75,9 @@ const makeNodes = Effect.fnUntraced(function*(id: string) {
   const handOver = Effect.gen(function*() {
     // the service closes its pools after this: a drain begun by the staff ends first
     if (ownership.isLeaving()) return yield* ownership.handOver
-    yield* Effect.logInfo("handing over players")
+    yield* Effect.logInfo("handing players over to other nodes")
     yield* ownership.handOver
-    yield* Effect.logInfo("players handed over")
+    yield* Effect.logInfo("players handed over to other nodes")
   })
   forwarder.serve(drainChannel, (_, done) => {
     fork(handOver).addObserver(() => done({ status: 204, head: "", body: "" }))

@@ -25,7 +25,7 @@ const unreadable = (url: string, status: number) =>
     "SERVER_ERROR",
     `${
       new URL(url).origin
-    } gave an answer that is not of this version's back office. BACKOFFICE_HOST and BACKOFFICE_PORT say where that runs.`,
+    } did not answer as a back office of this version. Set BACKOFFICE_HOST and BACKOFFICE_PORT to the address of one.`,
     {
       url,
       status

@@ -235,7 +235,9 @@ export const importPlayers = Command.make("import", {
     if (run.sends_events !== events) {
       return yield* Effect.fail(refuse(
         "INVALID_REQUEST",
-        `The import ${run.id} of this file was started ${run.sends_events ? "with" : "without"} --events.`
+        `The import ${run.id} of this file was started ${
+          run.sends_events ? "with" : "without"
+        } --events. Run it the same way.`
       ))
     }
     const path = `/backoffice/v1/import-runs/${run.id}`

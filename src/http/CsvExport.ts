@@ -69,7 +69,10 @@ const following = (asked: Fields, meta: unknown): Fields | undefined => {
   return undefined
 }
 
-const exportFailed: Refusal = refuse("TRY_AGAIN", "The export failed before its end.")
+const exportFailed: Refusal = refuse(
+  "TRY_AGAIN",
+  "The export failed before its end: the file is incomplete. Export again."
+)
 
 interface Page {
   readonly rows: ReadonlyArray<Fields>

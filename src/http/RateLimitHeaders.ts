@@ -12,7 +12,7 @@ export const rateLimited = ({ limit, resetsAt }: RateLimitStatus, now: number) =
   })
 
 export const playerRateLimited = ({ limit, resetsAt }: RateLimitStatus, now: number) =>
-  refuse("RATE_LIMITED", `The player has used ${limit} requests per minute, which is what one player may.`, {
+  refuse("RATE_LIMITED", `The player has used the ${limit} requests per minute that one player may send.`, {
     retry_after_seconds: secondsTo(resetsAt, now)
   })
 

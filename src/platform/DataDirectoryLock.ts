@@ -86,7 +86,10 @@ export const lockDataDirectory = Effect.fn("lockDataDirectory")(function*(direct
           })
         }
       }
-      return yield* new StartupError({ message: `DATA_DIR: ${directory} could not be claimed, try again` })
+      return yield* new StartupError({
+        message:
+          `DATA_DIR: ${directory} could not be locked, as another service is starting or stopping with it: start again`
+      })
     }),
     () =>
       Effect.sync(() => {

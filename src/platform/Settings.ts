@@ -220,7 +220,7 @@ const generatedSecret = <A extends string>(
     }
     const text = (yield* fs.readFileString(file)).trim()
     if (!Schema.is(codec)(text)) {
-      return yield* new StartupError({ message: `DATA_DIR: ${file} does not hold a valid secret` })
+      return yield* new StartupError({ message: `DATA_DIR: ${file} does not hold a valid secret: restore the file` })
     }
     return Redacted.make(text)
   }).pipe(Effect.catchTag("PlatformError", (error) =>
@@ -247,13 +247,15 @@ export const givenSettings = Effect.gen(function*() {
   if (given.cluster && !isLoopback(given.clusterHost) && given.clusterTls === undefined) {
     return yield* new StartupError({
       message:
-        "CLUSTER_HOST off loopback needs CLUSTER_TLS: files certificate,key,authority, or off on a private network"
+        "CLUSTER_HOST beyond loopback needs CLUSTER_TLS: the files certificate,key,authority, or the word off on a private network"
     })
   }
   const { oidcClientId, oidcClientSecret, oidcIssuer } = given
   const hasOidc = oidcIssuer !== undefined && oidcClientId !== undefined && oidcClientSecret !== undefined
   if (!hasOidc && (oidcIssuer ?? oidcClientId ?? oidcClientSecret) !== undefined) {
-    return yield* new StartupError({ message: "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together" })
+    return yield* new StartupError({
+      message: "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together"
+    })
   }
   return {
     ...given,

@@ -69,9 +69,12 @@ export class RemoteCommands extends Context.Service<RemoteCommands, {
             return done({ status: statusByCode[failure.value.code], head: "", body: refusalText(failure.value) })
           }
           fork(
-            Effect.annotateLogs(Effect.logError("remote command failed", Cause.fromReasons(exit.cause.reasons)), {
-              name
-            })
+            Effect.annotateLogs(
+              Effect.logError("forwarded player command failed", Cause.fromReasons(exit.cause.reasons)),
+              {
+                name
+              }
+            )
           )
           done({ status: 500, head: "", body: "" })
         })

@@ -70,7 +70,7 @@ describe("the command line", () => {
     [
       "comes from another program",
       (_, response) => void response.writeHead(502).end("<html>"),
-      /not of this version.*BACKOFFICE_PORT.*"status": 502/s
+      /did not answer as a back office of this version.*BACKOFFICE_PORT.*"status": 502/s
     ],
     [
       "breaks off",

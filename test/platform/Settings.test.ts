@@ -157,7 +157,10 @@ layer(NodeServices.layer)("Settings", (it) => {
       const dataDir = yield* temporary
       const file = path.join(dataDir, "master.key")
       yield* fs.writeFileString(file, "garbage")
-      assert.match(yield* refusalOf({ DATA_DIR: dataDir }), /^DATA_DIR: .*master\.key does not hold a valid secret$/)
+      assert.match(
+        yield* refusalOf({ DATA_DIR: dataDir }),
+        /^DATA_DIR: .*master\.key does not hold a valid secret: restore the file$/
+      )
       assert.strictEqual(yield* fs.readFileString(file), "garbage")
     }))
 

@@ -41,7 +41,8 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     meaning:
       "This very signature was accepted before. Sign anew, with a nonce when it is within the same second. `details.retry` of `sign_again`: " +
       "another node accepted it, and what became of it is unknown; sign it again, with the same `Idempotency-Key`.",
-    message: "This signed request was already received. Sign a new one.",
+    message:
+      "This signed request was already received, and is not done twice. To repeat it, sign it again with the same Idempotency-Key.",
     details: {}
   },
   INVALID_PLAYER_TOKEN: {

@@ -87,7 +87,10 @@ const refuseReceiver = (player: Player, now: number): GrantRefusal | undefined =
 /** Reason for refusing one more bonus that would wait; one without wagering requirement does not. */
 const refuseWaiting = ({ pendingBonuses }: Draft): GrantRefusal | undefined =>
   pendingBonuses.length >= maxPendingBonuses
-    ? invalid("Too many bonuses of this player are queued.", { reason: "max_pending", max_pending: maxPendingBonuses })
+    ? invalid(`The player already has the maximum of ${maxPendingBonuses} waiting bonuses.`, {
+      reason: "max_pending",
+      max_pending: maxPendingBonuses
+    })
     : undefined
 
 /** Reason for refusing any bonus that is to be wagered, whatever its terms. */
@@ -145,7 +148,12 @@ const termsOf = (draft: Draft, grant: Grant): GrantedBonus | GrantRefusal => {
   const maxConversion = amount * bonus.maxConversionMultiplier
   const isValid = amount > 0 && isAmount(wagerRequirement) && isAmount(maxConversion) &&
     isBalance(draft.bonus + amount) && isBalance(draft.real + amount)
-  if (!isValid) return invalid("The amount cannot be granted.", { reason: "amount", max_amount: maxBalance })
+  if (!isValid) {
+    return invalid("The amount is zero, or it, its wagering requirement or the balance would be too large.", {
+      reason: "amount",
+      max_amount: maxBalance
+    })
+  }
   const full = wagerRequirement > 0 ? refuseWaiting(draft) : undefined
   return full ?? {
     id: draft.takeId(),

@@ -79,7 +79,7 @@ const answerTerms = (player: Player, { answer, textVersion }: Acknowledge): Answ
   const { terms } = player.rules
   return answer === "accept" && textVersion === terms
     ? { termsVersion: terms }
-    : refuse("RESPONSIBLE_GAMING_RULE", `The terms can only be accepted, with the text_version ${terms}.`, {
+    : refuse("RESPONSIBLE_GAMING_RULE", `The answer to the terms must be accept, with the text_version ${terms}.`, {
       text_version: terms
     })
 }

@@ -20,7 +20,7 @@ export interface Waive {
 
 export type WaiveRefusal = Refusal<"RESPONSIBLE_GAMING_RULE">
 
-const notOpen = refuse("RESPONSIBLE_GAMING_RULE", "The obligation is not open any more.")
+const notOpen = refuse("RESPONSIBLE_GAMING_RULE", "The obligation has already been met or waived.")
 
 /** What stands in a player's settings for an answer that is not asked for any more; undefined where only the player can give it. */
 const settingsBy: {
@@ -47,7 +47,13 @@ export const waiveStep =
     const shown = { obligation_id: obligationId, kind, gates, profile: `${code} ${version}` }
     const settings = settingsBy[kind]
     if (settings === undefined) {
-      return refused(refuse("RESPONSIBLE_GAMING_RULE", `An obligation ${kind} cannot be waived.`, { kind }))
+      return refused(
+        refuse(
+          "RESPONSIBLE_GAMING_RULE",
+          `An obligation of the kind ${kind} cannot be waived: only the player can meet it.`,
+          { kind }
+        )
+      )
     }
     const { session = player.session, ...changed } = settings(player, context.now)
     const draft = new Draft(player, context)

@@ -5,7 +5,7 @@ import { exclusionScopes, exclusionSources, exclusionTypes } from "../jurisdicti
 import { dayNumber, noRules } from "../jurisdiction/Rules.ts"
 import { movedCounters } from "../limit/LimitUsage.ts"
 import { newPayment, paymentFields } from "../payment/Payments.ts"
-import { isAmount, isBalance } from "../Money.ts"
+import { isAmount, isBalance, maxBalance } from "../Money.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import { type Birth, BornMarketing, BornTexts, ImportedFacts } from "../state/Birth.ts"
 import { ConsentStatement } from "../state/ConsentStatement.ts"
@@ -352,7 +352,9 @@ export const arrivingWithdrawalStep =
     }
     if (player.real < 0) return refused(refuseFields({ amount: ["cannot be held while the balance is below zero"] }))
     if (!isBalance(player.real + amount) || !isAmount(player.withdrawn + amount)) {
-      return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
+      return refused(
+        refuseFields({ amount: [`must keep the balance, and the sum of all withdrawals, at or below ${maxBalance}`] })
+      )
     }
     const draft = new Draft(player, context)
     const id = draft.takeId()

@@ -147,10 +147,14 @@ const refuseApprover = (
   { actor, judged, transition }: TransitionCommand
 ): TransitionRefusal | undefined => {
   if (transition === "approve" && payment.firstApprovedBy === actor) {
-    return refuse("PAYMENT_REQUEST_INVALID", "Somebody else has to approve this withdrawal, too.", {
-      reason: "second_approver",
-      first_approved_by: actor
-    })
+    return refuse(
+      "PAYMENT_REQUEST_INVALID",
+      "You have already approved this withdrawal: a second person has to approve it, too.",
+      {
+        reason: "second_approver",
+        first_approved_by: actor
+      }
+    )
   }
   const approvedBy = approversOf(payment)
   const isCurrent = approvedBy.length === judged.approvedBy.length &&

@@ -127,7 +127,7 @@ export const replayPayment = (
 export const refuseUnknownRate = (player: Player, method: { readonly code: string }) =>
   refuse(
     "PAYMENT_REQUEST_INVALID",
-    `There is no exchange rate for ${player.currency}, which the bounds of ${method.code} need.`,
+    `There is no exchange rate for ${player.currency}, which the bounds of ${method.code} need. Staff have to set one.`,
     {
       reason: "exchange_rate",
       payment_method: method.code,

@@ -72,7 +72,7 @@ export const settlement = (
 }
 
 const duplicate = ({ kind, status, transactionId }: Transaction) =>
-  refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {
+  refuse("DUPLICATE_TRANSACTION", `The transaction id ${transactionId} was already used for another message.`, {
     transaction_id: transactionId,
     earlier: { kind, status }
   })

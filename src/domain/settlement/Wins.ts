@@ -109,7 +109,7 @@ export const payWin = (draft: Draft, sent: Win, known: Knowledge | undefined): O
 
 const betNotFound = (transactionId: string | null, roundId: string) =>
   transactionId === null
-    ? refuse("BET_NOT_FOUND", `No bet of the round ${roundId} has come.`, { round_id: roundId })
+    ? refuse("BET_NOT_FOUND", `No bet of the round ${roundId} has arrived.`, { round_id: roundId })
     : refuse("BET_NOT_FOUND", `There is no such bet: ${transactionId}.`, { bet_transaction_id: transactionId })
 
 /** Reason for a missing bet: it never arrived as the win names it, or it was rolled back. */

@@ -20,12 +20,15 @@ export interface StoredSignature {
 
 export const storedBy = (accepter: Accepter): StoredSignature => ({ _tag: "StoredSignature", accepter })
 
-export const replayedRequest = refuse("REPLAYED_REQUEST", "This signed request was already received. Sign a new one.")
+export const replayedRequest = refuse(
+  "REPLAYED_REQUEST",
+  "This signed request was already received, and is not done twice. To repeat it, sign it again with the same Idempotency-Key."
+)
 
 /** Refusal of a request accepted by a process that has ended and may not have done it: a proxy has sent it to a second node when the first ended. */
 export const replayOfEndedProcess = refuse(
   "REPLAYED_REQUEST",
-  "A process of the service that has ended already received this signed request, and whether it was done is unknown. Sign it again, with " +
-    "the same Idempotency-Key.",
+  "This signed request was received before, by a process of the service that has since ended. Whether it took effect is unknown. Sign it " +
+    "again, with the same Idempotency-Key.",
   { outcome: "unknown", retry: "sign_again" }
 )

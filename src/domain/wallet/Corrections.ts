@@ -2,7 +2,7 @@
 import type { Entry, WalletKind } from "../state/Change.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { isBalance } from "../Money.ts"
+import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { type Refusal, refuseFields } from "../Refusal.ts"
 
@@ -32,7 +32,7 @@ export const correctionStep =
     const before = wallet === "real" ? draft.real : draft.bonus
     if (amount === 0) return refused(refuseFields({ amount: ["must not be zero"] }))
     if (!isBalance(before + amount)) {
-      return refused(refuseFields({ amount: ["must keep the balance within the safe range"] }))
+      return refused(refuseFields({ amount: [`must keep the balance between -${maxBalance} and ${maxBalance}`] }))
     }
     if (wallet === "bonus" && before + amount < 0) {
       return refused(refuseFields({ amount: [`must not take more than the bonus balance of ${before}`] }))

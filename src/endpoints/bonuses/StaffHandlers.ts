@@ -19,13 +19,13 @@ const setsAmounts = rolesFor("player.correct")
 
 const ownAmountOnly = refuse(
   "INSUFFICIENT_SCOPE",
-  `To grant another amount than the bonus defines takes one of the roles ${setsAmounts.join(", ")}.`,
+  `Granting another amount than the bonus defines requires one of the roles ${setsAmounts.join(", ")}.`,
   { required_roles: setsAmounts }
 )
 
 const wageredOnly = refuse(
   "INSUFFICIENT_SCOPE",
-  `A bonus without wagering is paid as real money at once: to grant it takes one of the roles ${
+  `A bonus without wagering is paid as real money at once: granting it requires one of the roles ${
     setsAmounts.join(", ")
   }.`,
   { required_roles: setsAmounts }

@@ -52,7 +52,7 @@ const isSeen = (kind: (typeof timelineKinds)[number], role: Role): boolean =>
 
 const liftRefusal = refuse(
   "INSUFFICIENT_SCOPE",
-  `An alert holds the player's withdrawals. To lift that takes one of the roles ${closesAlerts.join(", ")}.`,
+  `An alert holds the player's withdrawals. Lifting that requires one of the roles ${closesAlerts.join(", ")}.`,
   { required_roles: closesAlerts }
 )
 

@@ -17,7 +17,7 @@ import { makeOwners, missing, targetOf } from "../../office/OperatorTargets.ts"
 /** Refusal of installation-wide actions to bound staff. */
 export const wholeInstallation = refuse(
   "INSUFFICIENT_SCOPE",
-  "This action covers the whole installation: it takes an account that is not bound to operators.",
+  "This action covers the whole installation: it requires an account that is not bound to operators.",
   { reason: "bound_to_operators" }
 )
 

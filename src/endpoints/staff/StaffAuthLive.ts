@@ -189,7 +189,9 @@ export const StaffAuthLive = Layer.effect(
         const { actor, session } = yield* authenticate(request, request.headers["x-unattended"] === undefined)
         if (!roles.includes(actor.role)) {
           return yield* Effect.fail(
-            refuse("INSUFFICIENT_SCOPE", `This takes one of the roles ${roles.join(", ")}.`, { required_roles: roles })
+            refuse("INSUFFICIENT_SCOPE", `This action requires one of the roles ${roles.join(", ")}.`, {
+              required_roles: roles
+            })
           )
         }
         yield* refuseWithoutSecondFactor(session, action)

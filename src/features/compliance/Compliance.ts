@@ -78,7 +78,7 @@ export class Compliance extends Context.Service<Compliance, {
             continue
           }
           if (current === undefined || !Cause.hasDies(exit.cause)) return yield* Effect.failCause(exit.cause)
-          yield* Effect.annotateLogs(Effect.logError("compliance evaluation failed", exit.cause), {
+          yield* Effect.annotateLogs(Effect.logError("alert evaluation failed", exit.cause), {
             effect: current.kind,
             player_id: current.playerId
           })

@@ -76,7 +76,7 @@ export class Holds extends Context.Service<Holds, {
             Cause.hasInterrupts(cause)
               ? Effect.interrupt
               : Effect.as(
-                Effect.annotateLogs(Effect.logWarning("account hold postponed", cause), { alert_id: alertId }),
+                Effect.annotateLogs(Effect.logWarning("withdrawal hold postponed", cause), { alert_id: alertId }),
                 0
               )
           )

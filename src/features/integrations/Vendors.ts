@@ -21,7 +21,7 @@ export interface Vendor {
 
 const noVendor = refuse(
   "INVALID_REQUEST",
-  "The provider calls Pitboss's own API: there is no vendor to ask.",
+  "The provider uses Pitboss's own protocol, in which the service makes no calls to it.",
   { reason: "own_protocol" }
 )
 

@@ -146,7 +146,11 @@ export class ImportRuns extends Context.Service<ImportRuns, {
             const checked = yield* orTryAgain(chunks.totalsOf(runId))
             if (checked.length !== count || checked.some(({ number }, index) => number !== index)) {
               return yield* Effect.fail(
-                refuse("INVALID_REQUEST", "Not all chunks are checked.", { checked: checked.length, chunks: count })
+                refuse(
+                  "INVALID_REQUEST",
+                  "The chunks of the file have not all been checked. Check them before you propose the import.",
+                  { checked: checked.length, chunks: count }
+                )
               )
             }
             yield* orTryAgain(chunks.endCheck(runId))

@@ -86,7 +86,7 @@ export class PlayerAccounts extends Context.Service<PlayerAccounts, {
           RETURNING dormant_since IS NOT NULL AS dormant`.pipe(
           Effect.flatMap(([noted]) => noted?.dormant === true ? wake(playerId, {}) : Effect.void),
           Effect.catch((error) =>
-            Effect.annotateLogs(Effect.logWarning("last login update failed"), {
+            Effect.annotateLogs(Effect.logWarning("last login was not recorded"), {
               reason: "code" in error ? error.code : describeSqlError(error)
             })
           )

@@ -201,7 +201,7 @@ export class Profiles extends Context.Service<Profiles, {
       const tell = ({ birth_date, country, id, language, operator_id: operatorId }: PlayerRow) =>
         updateProfile(id, { operatorId, country, language, birthDay: dayNumber(birth_date) }).pipe(
           Effect.catch(({ code }) =>
-            Effect.annotateLogs(Effect.logWarning("profile of a player in memory was not updated"), {
+            Effect.annotateLogs(Effect.logWarning("stored profile change not yet applied in memory"), {
               player_id: id,
               reason: code
             })

@@ -38,10 +38,12 @@ interface Answering {
 }
 
 const notFound = refuse("NOT_FOUND", "There is no such data request.")
-const noDocument = refuse("INVALID_REQUEST", "A document is made for a request of the type access.", {
+const noDocument = refuse("INVALID_REQUEST", "Only a request of the type access has a document.", {
   type: "erasure"
 })
-const isRefused = refuse("INVALID_REQUEST", "The request was refused.", { status: "refused" })
+const isRefused = refuse("INVALID_REQUEST", "Staff refused this data request, so it has no document.", {
+  status: "refused"
+})
 
 /** How many requests of a player may be open at a time. */
 const maxOpen = 20

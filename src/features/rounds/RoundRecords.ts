@@ -66,7 +66,10 @@ type Key = typeof Position.Type
 const noProvider = refuse("NOT_FOUND", "There is no such provider.")
 const noGame = refuse("NOT_FOUND", "There is no such game.")
 const noRound = refuse("NOT_FOUND", "There is no such round.")
-const isOriginal = refuse("NOT_FOUND", "A round of an original has ended with its play.")
+const isOriginal = refuse(
+  "NOT_FOUND",
+  "This is a round of the platform's own games, which is closed as soon as it is played."
+)
 const hasMany = refuseFields({ player: ["must be given: the round has very many messages"] })
 
 export class RoundRecords extends Context.Service<RoundRecords, {

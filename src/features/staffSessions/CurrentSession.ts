@@ -22,7 +22,7 @@ export const CurrentSession = Context.Reference<StaffSession | undefined>("pitbo
 
 const stepUpFirst = refuse(
   "INSUFFICIENT_SCOPE",
-  "Show the second factor again: this action requires one shown within the last five minutes.",
+  "Confirm with your second factor again: this action requires that within the last five minutes.",
   {
     reason: "step_up_required"
   }

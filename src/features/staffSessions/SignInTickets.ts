@@ -37,7 +37,7 @@ const wrongTicket = refuse("INVALID_CREDENTIALS", "This link has been used or ha
 const noSuchStaff = refuse("NOT_FOUND", "There is no such staff account, or it is not active.")
 const othersLink = refuse(
   "INSUFFICIENT_SCOPE",
-  "A sign-in link for another person's account takes an admin of all operators.",
+  "A sign-in link for another person's account requires an admin of all operators.",
   {
     required_roles: ["admin"]
   }

@@ -86,7 +86,7 @@ const noFactor = refuse("INVALID_REQUEST", "This account has no second factor. S
   reason: "second_factor_required"
 })
 const nothingBegun = refuse("INVALID_REQUEST", "No second factor is being set up. Start the setup again.")
-const replacing = refuse("INSUFFICIENT_SCOPE", "Show the current second factor first: it is to be replaced.", {
+const replacing = refuse("INSUFFICIENT_SCOPE", "Confirm with your current second factor before you replace it.", {
   reason: "step_up_required"
 })
 const signInFirst = refuse("INSUFFICIENT_SCOPE", "Sign in again to continue: this requires a recent sign-in.", {

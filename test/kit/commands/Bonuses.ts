@@ -125,7 +125,7 @@ export const bonusCases: ReadonlyArray<CommandCase> = [
       const tooMuch = yield* refusal(more, undefined, { token: tokens["support"] })
       assert.deepInclude(tooMuch, {
         code: "INSUFFICIENT_SCOPE",
-        message: "To grant another amount than the bonus defines takes one of the roles admin, payments."
+        message: "Granting another amount than the bonus defines requires one of the roles admin, payments."
       })
       const second = yield* done(more, undefined, tokens["payments"])
       assert.deepInclude(second, { amount: 70, state: "pending" })

@@ -83,7 +83,7 @@ export const invalidSession = (session: "unknown" | "over") =>
 const noSuchTransaction = refuse("BET_NOT_FOUND", "There is no such transaction, and no other field names the player.")
 
 const usedOtherwise = (transactionId: string) =>
-  refuse("DUPLICATE_TRANSACTION", `The transaction ${transactionId} was used for something else.`, {
+  refuse("DUPLICATE_TRANSACTION", `The transaction id ${transactionId} was already used for another message.`, {
     transaction_id: transactionId
   })
 
