@@ -1,4 +1,7 @@
-/** Rate limits per key and per player, in windows of 60 seconds that start with a request. */
+/**
+ * Rate limits per API key and per player, in windows of 60 seconds that start with a request. In a cluster one node counts all requests of a key, and
+ * the node that owns a player counts the player's.
+ */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Forwarder } from "../cluster/Forwarder.ts"
 import { monotonicClock } from "../platform/MonotonicClock.ts"

@@ -1,9 +1,9 @@
 /**
  * Canonical lines of the hash chain (`docs/ledger-export.md`): the hashed text of a ledger entry, an audit line, a link and a seal.
  *
- * Every line is a JSON array. The digest of a row is the SHA-256 of its line; the hash of a link covers the previous link's hash and the
- * digests of its rows, that of a seal the previous seal's hash and the heads of the chains. A line made from a commit's values and one made
- * from the stored row by the expressions below are equal byte for byte.
+ * Every line is a JSON array. The digest of a row is the SHA-256 of its line; the hash of a link covers the previous link's hash and the digests of
+ * its rows, that of a seal the previous seal's hash and the last links (heads) of the chains. A line made from a commit's values and one made from
+ * the stored row by the expressions below are equal byte for byte.
  */
 import * as Crypto from "node:crypto"
 import type { AuditRecord, Entry } from "../domain/state/Change.ts"

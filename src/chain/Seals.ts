@@ -1,6 +1,6 @@
 /**
- * Seals: every minute the heads of the chains are hashed with the previous seal, and the hash is logged. A log stored apart from the database proves
- * that the past was not changed.
+ * Seals of the hash chains: every minute the hashes of their last links (heads) are hashed with the previous seal, and the result is logged. A log
+ * stored apart from the database proves that the past was not changed.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * Clocks of sandboxes (`docs/decisions/0066-sandboxes.md`). An operator's time is real time plus the offset by which its clock was advanced or, while
- * it is being advanced, the instant reached. Clocks are stored in PostgreSQL and kept in memory by every node: a change is announced to all nodes,
- * and each also reads them once a second.
+ * Clocks of sandboxes, operators for tests (`docs/decisions/0066-sandboxes.md`). An operator's time is real time plus the offset by which its clock
+ * was advanced or, while it is being advanced, the instant reached. Clocks are stored in PostgreSQL and kept in memory by every node: a change is
+ * announced to all nodes, and each also reads them once a second.
  *
  * The fiber of an operator's request has that operator's clock, and actors take theirs from here. Code without such a fiber calls
  * `OperatorClocks.at`.

@@ -1,6 +1,6 @@
 /**
- * Differences between two versions of a profile: stricter rules apply at once, looser ones after a wait. A difference that is neither (a name, a
- * source, the set of channels) is neutral.
+ * Differences between two versions of a jurisdiction profile: stricter rules apply at once, looser ones after a wait. A difference that is neither (a
+ * name, a source, the set of channels) is neutral.
  */
 import { Predicate, Schema } from "effect"
 import { orderOf } from "./Duration.ts"

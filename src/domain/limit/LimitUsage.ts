@@ -1,4 +1,4 @@
-/** The limits resource: values, pending raises, usage and resets (SPEC section 2.9). */
+/** A player's limits as the API shows them: values, pending raises, usage and resets (SPEC section 2.9). */
 import { Struct } from "effect"
 import { type LimitField, limitFields } from "../LimitFields.ts"
 import {

@@ -1,9 +1,9 @@
 /**
  * Days of activity of a player, kept so that the number of distinct players of any range of days is a sum.
  *
- * Each day of activity is counted together with the previous one. Within a range, exactly one of a player's days has its previous day outside: the
- * first. The distinct players of a range are therefore the sum of visits on its days whose previous day lies before the range, whatever the number of
- * players.
+ * Each day of activity is stored together with the player's previous one. Within a range, exactly one of a player's days has its previous day
+ * outside: the first. The distinct players of a range are therefore the stored days within it whose previous day lies before the range: a sum of
+ * daily counts, whatever the number of players.
  *
  * Days are numbered from 1970-01-01, UTC.
  */

@@ -1,4 +1,4 @@
-/** Jobs that go by an operator's clock: run by real time for most operators, and by its own clock for each sandbox. */
+/** Jobs that go by an operator's clock: run by real time for most operators, and by its own clock for each sandbox (an operator for tests). */
 import { Effect } from "effect"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Job, JobResult } from "../../platform/Scheduler.ts"

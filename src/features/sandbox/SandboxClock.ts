@@ -1,6 +1,7 @@
 /**
- * Clock of a sandbox, which its operator may advance (`docs/decisions/0066-sandboxes.md`). It advances from one due instant to the next, waits at
- * each until the due work is done, and finally runs on from the requested instant.
+ * Clock of a sandbox (an operator for tests), which can be advanced to try what time brings, such as the end of an exclusion
+ * (`docs/decisions/0066-sandboxes.md`). It advances from one due instant to the next, waits at each until the due work is done, and finally runs on
+ * from the requested instant.
  */
 import { type Cause, Clock, Context, Effect, Fiber, Layer, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"

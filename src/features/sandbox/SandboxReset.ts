@@ -1,4 +1,4 @@
-/** Resets a sandbox: a successor operator takes over its configuration, and the archived one keeps its history. */
+/** Resets a sandbox (an operator for tests): a new, empty operator takes over its configuration, and the old one is archived with its history. */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Credentials } from "../../auth/Credentials.ts"

@@ -1,4 +1,7 @@
-/** Loads players from the database. */
+/**
+ * Loads players from the database into memory: settings, balances, usage of limits, and open bonuses, obligations and sessions. Rounds and messages
+ * are looked up when a rule needs them.
+ */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
