@@ -5,7 +5,7 @@ import { exclusionScopes, exclusionSources, exclusionTypes } from "../jurisdicti
 import { dayNumber, noRules } from "../jurisdiction/Rules.ts"
 import { movedCounters } from "../limit/LimitUsage.ts"
 import { newPayment, paymentFields } from "../payment/Payments.ts"
-import { isAmount, isBalance, maxBalance } from "../Money.ts"
+import { isAmount, isBalance, maxAmount, maxBalance } from "../Money.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import { type Birth, BornMarketing, BornTexts, ImportedFacts } from "../state/Birth.ts"
 import { ConsentStatement } from "../state/ConsentStatement.ts"
@@ -353,7 +353,11 @@ export const arrivingWithdrawalStep =
     if (player.real < 0) return refused(refuseFields({ amount: ["cannot be held while the balance is below zero"] }))
     if (!isBalance(player.real + amount) || !isAmount(player.withdrawn + amount)) {
       return refused(
-        refuseFields({ amount: [`must keep the balance, and the sum of all withdrawals, at or below ${maxBalance}`] })
+        refuseFields({
+          amount: [
+            `must keep the balance at or below ${maxBalance}, and the sum of all withdrawals at or below ${maxAmount}`
+          ]
+        })
       )
     }
     const draft = new Draft(player, context)
