@@ -5,8 +5,7 @@
  * as one unit. When the unit is durable, the new state becomes the committed one and all callers are answered, refusals included, since a refusal may
  * depend on a step that was not durable yet. Further commands queue meanwhile.
  *
- * An idle actor is an object in a map. One with commands decides in a plain loop until it waits for the store: only loads, look-ups and commits use
- * fibers.
+ * An idle actor is a map entry. One with commands decides in a plain loop until it waits for the store: only loads, look-ups and commits use fibers.
  *
  * When a commit fails:
  * - *rejected*: nothing was written. The callers see no failure: when an id turned out to be taken, the commands are decided again one at a time,
@@ -14,8 +13,7 @@
  *   alone waits for it, polling the store with backoff, and refuses after a bound.
  * - *impossible*: the store refuses a unit permanently. That is a defect of the command.
  * - *unavailable*: nothing was written; the callers get a failure that is safe to retry.
- * - *unknown*: the same failure. Before the next decision the actor raises its version in the store, so that the commit can no longer happen, and
- *   reloads its state.
+ * - *unknown*: the same failure; before the next decision the actor raises its version in the store, so that the commit fails, and reloads its state.
  */
 import { Cause, Clock, Effect, Exit, type Scope, type Tracer } from "effect"
 import { Ids } from "../platform/Ids.ts"
