@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { AuditLog } from "../../src/office/AuditLog.ts"
 import { Chain } from "../../src/chain/Chain.ts"
 import { Seals } from "../../src/chain/Seals.ts"
@@ -9,6 +8,7 @@ import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { LedgerAudit } from "../../src/features/ledger/LedgerAudit.ts"
 import { layerBackoffice } from "../../src/servers/Backoffice.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { Calendar, hourMs, pass } from "../kit/Calendar.ts"
 import { addOperator, addPlayer, layerTestService } from "../kit/TestService.ts"
 
 const correct = Effect.fnUntraced(function*(playerId: number, amount: number) {
@@ -54,7 +54,7 @@ const history = Effect.gen(function*() {
   for (const actor of ["staff:7", "staff:8"]) {
     yield* note(actor)
     yield* seals.run
-    yield* TestClock.adjust("4 hours")
+    yield* pass(4 * hourMs)
   }
   const first = yield* verify("new")
   assert.deepInclude(first, { violations: [], after_seal: null, since: null, seals: 2, entries: 4 })
@@ -67,11 +67,11 @@ const history = Effect.gen(function*() {
   return { ada, bob, line, oldLine, laterLine, sql, seals }
 })
 
-const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()))
+const live = layerBackoffice.pipe(Layer.provideMerge(layerTestService()), Layer.provideMerge(Calendar.layer))
 
 // Goal: a verification that goes on from an earlier one finds what was done to rows written since, to the seals, and to the balances of anybody; what it
 // does not find, one of everything does. Method: each damage alone, by SQL with all triggers off, in a transaction that is rolled back.
-layer(live)("an incremental verification of the ledger", (it) => {
+layer(live, { excludeTestServices: true })("an incremental verification of the ledger", (it) => {
   it.effect("finds changes to rows written since the last verification, and to any balance or seal (hash over the ends of all chains)", () =>
     Effect.gen(function*() {
       const { ada, bob, laterLine, line, oldLine } = yield* history
@@ -79,8 +79,8 @@ layer(live)("an incremental verification of the ledger", (it) => {
       assert.deepStrictEqual(yield* after("SELECT 1", "new"), { afterSeal: 2, found: [] })
       assert.deepStrictEqual(yield* after("SELECT 1", "everything"), { afterSeal: null, found: [] })
 
-      const auditLine = (seconds: number) =>
-        `INSERT INTO audit_log (id, at, actor, action, subject, salt) VALUES (99999999, to_timestamp(${seconds}), 'staff:1', 'x', 'x', '')`
+      const auditLine = (at: string) =>
+        `INSERT INTO audit_log (id, at, actor, action, subject, salt) VALUES (99999999, '${at}', 'staff:1', 'x', 'x', '')`
       const entry =
         "INSERT INTO ledger_entries (player_id, seq, id, operator_id, wallet, type, amount, balance_after, created_at) " +
         "SELECT player_id, seq + 1, id + 1000000, operator_id, wallet, type, 5, balance_after + 5, created_at FROM ledger_entries"
@@ -100,24 +100,26 @@ layer(live)("an incremental verification of the ledger", (it) => {
           "chain_row_removed: audit log"
         ]],
         [
-          auditLine(28_800),
+          auditLine("2026-11-20T20:00:00Z"),
           [
             "chain_row_added: audit line 99999999",
             "chain_row_added: audit log"
           ]
         ],
         // a line of a time that was verified, one that a verified link is made to name, and one in the place of another
-        [auditLine(0), ["chain_row_added: audit log"]],
+        [auditLine("2026-11-20T12:00:00Z"), ["chain_row_added: audit log"]],
         [
           `${
-            auditLine(28_800)
+            auditLine("2026-11-20T20:00:00Z")
           }; UPDATE chain_links SET audit_ids = audit_ids || 99999999 WHERE ${laterLine} = ANY(audit_ids)`,
           ["chain_row_added: audit log"]
         ],
-        [`DELETE FROM audit_log WHERE id = ${oldLine}; ${auditLine(0)}`, ["chain_row_added: audit log"]],
+        [`DELETE FROM audit_log WHERE id = ${oldLine}; ${auditLine("2026-11-20T12:00:00Z")}`, [
+          "chain_row_added: audit log"
+        ]],
         // money for a player who has not moved, with an entry that a verified link is made to name
         [
-          `${entry} WHERE player_id = ${bob} AND seq = 2; UPDATE ledger_entries SET created_at = to_timestamp(28800) WHERE player_id = ${bob} AND seq = 3;` +
+          `${entry} WHERE player_id = ${bob} AND seq = 2; UPDATE ledger_entries SET created_at = '2026-11-20T20:00:00Z' WHERE player_id = ${bob} AND seq = 3;` +
           `UPDATE accounts SET entry_seq = 3, real_balance = 305 WHERE player_id = ${bob};` +
           `UPDATE chain_links SET player_ids = ARRAY[${bob}], seqs = ARRAY[3] WHERE ${laterLine} = ANY(audit_ids)`,
           [`chain_row_added: entry 3 of player ${bob}`]
@@ -204,13 +206,13 @@ layer(live)("an incremental verification of the ledger", (it) => {
 })
 
 // Goal: what is kept moves on with each sound verification of all ledgers, and with none that is not. Method: verifications one after the other.
-layer(live)("the stored position of the incremental verification", (it) => {
+layer(live, { excludeTestServices: true })("the stored position of the incremental verification", (it) => {
   it.effect("advances with each verification without violation, and is discarded at the first violation until the ledger is repaired", () =>
     Effect.gen(function*() {
       const { bob, seals, sql } = yield* history
-      assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 2, since: "1970-01-01T04:00:00.000Z" })
+      assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 2, since: "2026-11-20T16:00:00.000Z" })
       // nothing was sealed since
-      assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 3, since: "1970-01-01T08:00:00.000Z" })
+      assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 3, since: "2026-11-20T20:00:00.000Z" })
       yield* correct(bob, 1)
       assert.deepInclude(yield* verify("new"), { violations: [], after_seal: 3, entries: 6 })
       yield* seals.run

@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { Credentials } from "../../src/auth/Credentials.ts"
 import { restrictStep } from "../../src/domain/player/AccountStatus.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
+import { Calendar, goTo, hourMs, minuteMs, pass } from "../kit/Calendar.ts"
 import { assertRefused, dataOf, deposit, issueToken, openCasinoInRows, registered } from "../kit/Casino.ts"
-import { layerPublicApi } from "../kit/E2eServer.ts"
+import { layerE2eServer } from "../kit/E2eServer.ts"
 import {
   browserCall,
   type Caller,
@@ -86,11 +86,13 @@ const assertDead = Effect.fnUntraced(function*(token: string) {
   }
 })
 
-layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
+const byCalendar = layerE2eServer.pipe(Layer.provideMerge(Calendar.layer))
+
+layer(byCalendar, { excludeTestServices: true })("SPEC 5.4 player session tokens", (it) => {
   const rows = [
     ["no change", () => Effect.void, "200", "200", "201"],
-    ["almost its lifetime", () => TestClock.adjust("3599999 millis"), "200", "200", "201"],
-    ["its lifetime", () => TestClock.adjust("1 hour"), dead, dead, "201"],
+    ["almost its lifetime", () => pass(hourMs - 1), "200", "200", "201"],
+    ["its lifetime", () => pass(hourMs), dead, dead, "201"],
     ["its key is revoked", setKey("revoked_at", new Date(noon)), dead, dead, "401 API_KEY_INACTIVE"],
     ["its key expires", setKey("expires_at", new Date(noon)), dead, dead, "401 API_KEY_INACTIVE"],
     ["its key will expire", setKey("expires_at", new Date("2026-11-20T12:00:01Z")), "200", "200", "201"],
@@ -115,7 +117,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
     ["its player takes a time-out", exclude({ period: "24_hours" }), dead, dead, restricted("time_out")],
     [
       "its player took a time-out, which is over",
-      inTurn(exclude({ until: "2026-11-20T12:30:00Z" }), () => TestClock.adjust("30 minutes")),
+      inTurn(exclude({ until: "2026-11-20T12:30:00Z" }), () => pass(30 * minuteMs)),
       dead,
       dead,
       "201"
@@ -149,7 +151,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
   for (const [index, [what, happens, reading, launching, another]] of rows.entries()) {
     it.effect(`5.4 a token after: ${what}: a read answers ${reading}, a launch ${launching}, a request for a token ${another}`, () =>
       Effect.gen(function*() {
-        yield* TestClock.setTime(Date.parse(noon))
+        yield* goTo(noon)
         const { caller, key, operator, slots: game } = yield* openCasinoInRows(`row-${index}`)
         const { id } = yield* registered(caller, "ada")
         const token = yield* issueToken(caller, id, { ttl_minutes: 60 })
@@ -186,7 +188,7 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       assert.deepStrictEqual(left(yield* browserCall(theirs, "/me")), ["50", "48"])
       // a refused request counts; a refused token does not
       assert.deepStrictEqual(left(yield* browserCall(mine, "/transactions?page=0")), ["100", "96"])
-      yield* TestClock.adjust("31 minutes")
+      yield* pass(31 * minuteMs)
       assert.deepStrictEqual(left(yield* browserCall(mine, "/me")), ["100", "100"])
       const forged = yield* browserCall(`${mine}A`, "/me")
       assert.deepStrictEqual([said(forged), ...left(forged)], [dead, undefined, undefined])
@@ -270,10 +272,10 @@ layer(layerPublicApi)("SPEC 5.4 player session tokens", (it) => {
       const first = yield* signedCall(key, `/players/${player.id}/session-tokens`, { body: {}, headers })
       const { token } = dataOf(first, 201)
       assert.strictEqual(yield* shown, after(0))
-      yield* TestClock.adjust("59999 millis")
+      yield* pass(minuteMs - 1)
       yield* issueToken(caller, player.id)
       assert.strictEqual(yield* shown, after(0))
-      yield* TestClock.adjust("1 millis")
+      yield* pass(1)
       // not by using a token, a replayed answer, a launch, or a token that is refused
       dataOf(yield* browserCall(token, "/me"))
       dataOf(yield* browserCall(token, `/games/${game.id}/launch`, { body: {} }))

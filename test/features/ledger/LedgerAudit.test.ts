@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import { Seals } from "../../../src/chain/Seals.ts"
 import { layerBackoffice } from "../../../src/servers/Backoffice.ts"
 import { LedgerAudit } from "../../../src/features/ledger/LedgerAudit.ts"
@@ -21,6 +20,7 @@ import { PlayerActors } from "../../../src/store/PlayerActors.ts"
 import { adjustment, bet as ruleBet, rollback as ruleRollback, win as ruleWin } from "../../kit/Messages.ts"
 import { registerAnswer } from "../../kit/players.ts"
 import { acme } from "../../kit/Providers.ts"
+import { Calendar, hourMs, pass } from "../../kit/Calendar.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
 const render = () => ({ status: 200, body: "{}" })
@@ -494,7 +494,9 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
     }))
 })
 
-layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("incremental verification of the ledger", (it) => {
+const byCalendar = layerBackoffice.pipe(Layer.provideMerge(layerTestService()), Layer.provideMerge(Calendar.layer))
+
+layer(byCalendar, { excludeTestServices: true })("incremental verification of the ledger", (it) => {
   // Goal: what was written since the last verification is verified as strictly as everything is. Method: a ledger that is verified, four hours later the
   // history, then each kind of damage alone; the rules that are violated are those that a verification of everything finds.
   it.effect("finds every kind of damage to entries written since the last verification", () =>
@@ -510,7 +512,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("incremental
       })
       yield* seals.run
       assert.deepInclude(yield* audit.verify(undefined, "new"), { violations: [], after_seal: null, since: null })
-      yield* TestClock.adjust("4 hours")
+      yield* pass(4 * hourMs)
       yield* play
       yield* seals.run
       const found = Effect.fnUntraced(function*(damage: string) {

@@ -1,25 +1,25 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, type Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import type { Provider } from "../../../src/domain/state/Operator.ts"
 import { Launches } from "../../../src/features/launches/Launches.ts"
 import { PlayerRefs } from "../../../src/features/games/PlayerRefs.ts"
 import { ProviderWallet } from "../../../src/features/settlement/ProviderWallet.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
+import { iso } from "../../../src/platform/Time.ts"
 import { authenticateCall, balanceCall, batchCall, statusCall } from "../../../src/protocols/pitboss/PitbossCalls.ts"
 import type { WalletCall, WalletOutcome } from "../../../src/protocols/Protocol.ts"
+import { Calendar, goTo } from "../../kit/Calendar.ts"
 import { type ActionMessage, callingProvider, ownWallet } from "../../kit/OwnWallet.ts"
 import { acme } from "../../kit/Providers.ts"
 import { addOperator, addPlayer, layerTestService } from "../../kit/TestService.ts"
 
-const noon = Date.UTC(2026, 10, 20, 12)
-const layerAtNoon = layerTestService().pipe(Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon))))
+const live = Layer.provideMerge(layerTestService(), Calendar.layer)
 
 const other: Provider = { ...acme, id: 9, slug: "other", key: "other" }
 const plainAnswer = { claim: undefined, render: () => ({ status: 200, body: "{}" }) }
 
-layer(layerAtNoon)("a player in memory", (it) => {
+layer(live, { excludeTestServices: true })("a player in memory", (it) => {
   // Goal: frequent calls need no fiber; one that has to look something up says so and does nothing. Method: calls about one player, started.
   it.effect("has authentications, balance queries and batches of wallet messages answered without starting a fiber", () =>
     Effect.gen(function*() {
@@ -90,7 +90,7 @@ layer(layerAtNoon)("a player in memory", (it) => {
       const after = yield* start(balanceCall({ player_ref: playerRef }))
       assert.strictEqual(after?._tag === "Balance" ? after.funds.real : undefined, 1149)
 
-      yield* TestClock.setTime(session.expiresAt)
+      yield* goTo(iso(session.expiresAt))
       yield* ownWallet(wallet).balance(acme, playerRef)
       assert.strictEqual(
         refusalOf(yield* start(authenticateCall({ session_token: sessionToken }))),

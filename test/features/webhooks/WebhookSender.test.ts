@@ -11,6 +11,7 @@ import { WebhookEndpoints } from "../../../src/features/webhooks/WebhookEndpoint
 import { toDate } from "../../../src/platform/Time.ts"
 import { Wallet } from "../../../src/features/wallet/Wallet.ts"
 import { WebhookSender } from "../../../src/features/webhooks/WebhookSender.ts"
+import { Calendar, minuteMs, pass } from "../../kit/Calendar.ts"
 import { chanceOf, seedOfRun } from "../../kit/Chance.ts"
 import { layerTestService, ServiceSql } from "../../kit/TestService.ts"
 import { expectedSignature, makeSink } from "../../kit/WebhookSink.ts"
@@ -22,18 +23,20 @@ import { addListener, someStaff } from "../../kit/Webhooks.ts"
 const noon = Date.UTC(2026, 10, 20, 12)
 
 // polls once a minute: every poll takes real time when the clock is advanced
-const live = WebhookSender.layerWith({ pollMs: 60_000, gatherMs: 0 }).pipe(
+const sender = WebhookSender.layerWith({ pollMs: 60_000, gatherMs: 0 }).pipe(
   Layer.provideMerge(layerBackoffice),
-  Layer.provideMerge(layerTestService()),
-  Layer.provideMerge(Layer.effectDiscard(TestClock.setTime(noon)))
+  Layer.provideMerge(layerTestService())
 )
+const live = Layer.provideMerge(sender, Layer.effectDiscard(TestClock.setTime(noon)))
+// hours pass at once, without all that is done each second of them
+const byCalendar = Layer.provideMerge(sender, Calendar.layer)
 
 const delays = [1, 2, 4, 8, 16, 32, 64]
 const seed = seedOfRun()
 
 const all = { limit: 100, scope: null }
 
-layer(live)("sending webhooks", (it) => {
+layer(byCalendar, { excludeTestServices: true })("retrying webhooks", (it) => {
   it.effect("keeps the timetable: eight attempts, then failed, and eight more when staff retry", () =>
     Effect.gen(function*() {
       const { flush } = yield* WebhookSender
@@ -51,17 +54,17 @@ layer(live)("sending webhooks", (it) => {
       for (const [index, delay] of delays.entries()) {
         const { next_attempt_at: next, ...waiting } = yield* only
         assert.deepInclude(waiting, { status: "retrying", attempts: index + 1, response_status: 500, error: "status" })
-        yield* TestClock.adjust(delay * 60_000 - 1)
+        yield* pass(delay * minuteMs - 1)
         yield* flush
         assert.strictEqual(sink.received.length, index + 1, `not before ${delay} minutes`)
-        yield* TestClock.adjust(1)
+        yield* pass(1)
         assert.strictEqual(Date.parse(next ?? ""), yield* Clock.currentTimeMillis)
         yield* flush
         assert.strictEqual(sink.received.length, index + 2, `after ${delay} minutes`)
       }
       const failed = yield* only
       assert.deepInclude(failed, { status: "failed", attempts: 8, next_attempt_at: null, event_id: String(eventId) })
-      yield* TestClock.adjust("130 minutes")
+      yield* pass(130 * minuteMs)
       yield* flush
       assert.strictEqual(sink.received.length, 8)
 
@@ -70,7 +73,7 @@ layer(live)("sending webhooks", (it) => {
       yield* flush
       assert.deepInclude(yield* only, { status: "retrying", attempts: 1 })
       sink.answer = () => 204
-      yield* TestClock.adjust("1 minute")
+      yield* pass(minuteMs)
       yield* flush
       assert.deepInclude(yield* only, { status: "delivered", attempts: 2, next_attempt_at: null, response_status: 204 })
       // a delivered one can be sent again, too
@@ -124,7 +127,7 @@ layer(live)("sending webhooks", (it) => {
 
       yield* flush
       for (const delay of delays) {
-        yield* TestClock.adjust(delay * 60_000)
+        yield* pass(delay * minuteMs)
         yield* flush
       }
       // one in 256 has failed eight times
@@ -134,7 +137,7 @@ layer(live)("sending webhooks", (it) => {
         for (const { id } of items) yield* deliveries.retry(someStaff, id)
         yield* flush
         for (const delay of delays) {
-          yield* TestClock.adjust(delay * 60_000)
+          yield* pass(delay * minuteMs)
           yield* flush
         }
       }
@@ -146,7 +149,9 @@ layer(live)("sending webhooks", (it) => {
     }),
     120_000
   )
+})
 
+layer(live)("sending webhooks", (it) => {
   it.effect("delivers events whose commit becomes visible late", () =>
     Effect.gen(function*() {
       const sql = yield* ServiceSql
