@@ -158,7 +158,7 @@ describe("an API key's requests counted in a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2)]), 30)
     }))
 
-  it.effect("are limited together with those counted before the counting node froze within the window", () =>
+  it.effect("share one limit with those counted before the counting node froze", () =>
     Effect.gen(function*() {
       const { ask, frozen } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(2, 20)), 20)
@@ -168,7 +168,7 @@ describe("an API key's requests counted in a cluster", () => {
       assert.strictEqual(yield* ask(keyId, 30, [...many(1), ...many(2), ...many(0)]), 0)
     }))
 
-  it.effect("are limited together with those counted before another node became the counting one", () =>
+  it.effect("share one limit with those counted before another node took over the counting", () =>
     Effect.gen(function*() {
       const { ask, network } = yield* makeNodes
       assert.strictEqual(yield* ask(keyId, 30, many(1)), 30)

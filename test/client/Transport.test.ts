@@ -306,7 +306,7 @@ describe("retrying", () => {
       assert.lengthOf(long.sent, 1)
     }))
 
-  it.effect("a replay refusal with unknown outcome is retried with a new signature and the same idempotency key", () =>
+  it.effect("a refusal as a replay whose outcome is unknown is retried with a new signature and the same idempotency key", () =>
     Effect.gen(function*() {
       const abandoned: Answer = {
         status: 401,

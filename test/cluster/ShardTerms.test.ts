@@ -78,7 +78,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("terms of shard ownersh
       assert.isAbove(yield* waitOf(third, 31), 70_000)
     }))
 
-  it.effect("last when an earlier term of the same node is ended afterwards", () =>
+  it.effect("go on when an earlier term of the same node is ended afterwards", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* node("one:5"), yield* node("other:5")]
       yield* beat("one:5", 0)

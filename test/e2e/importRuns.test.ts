@@ -167,7 +167,7 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       }
     }))
 
-  it.effect("an open withdrawal needs a player of this or an earlier import, and counts in that player's currency", () =>
+  it.effect("an imported open withdrawal needs a player of this or an earlier import, and counts in that player's currency", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { checker, maker } = yield* people

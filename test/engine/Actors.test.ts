@@ -225,7 +225,7 @@ describe("Actors", () => {
       }).pipe(Effect.provide(services)))
 
     // Goal: the same when the commit fails: a refusal that depended on it must not be answered.
-    it.effect("fails a command that was refused on the basis of a failed commit like that commit, so that it can be retried", () =>
+    it.effect("answers a refusal that was based on a failed commit with that commit's failure, so that it can be retried", () =>
       Effect.gen(function*() {
         const store = makeStore({ 1: 10 })
         const warmUp = makeGate()

@@ -38,7 +38,7 @@ layer(layerEdgeServer())("HTTP requests as raw bytes", (it) => {
       assert.strictEqual((yield* send(port, "/health/live")).status, 200)
     }))
 
-  it.effect("with unusual methods and paths get their defined answer", () =>
+  it.effect("with an unusual method or path are answered 404 or 405, or as the path that they name in another form", () =>
     Effect.gen(function*() {
       const port = yield* portOf
       assertEnvelope(yield* sendBytes(port, closing(["PROPFIND /api/v1/operator/open HTTP/1.1"])), 405)

@@ -37,7 +37,7 @@ const outcomes = (fibers: ReadonlyArray<Fiber.Fiber<number, Failure>>) =>
   Effect.forEach(fibers, (fiber) => Fiber.join(fiber).pipe(Effect.catch(Effect.succeed)))
 
 describe("batched items", () => {
-  it.effect("run together, within the maximums of items per batch, concurrent batches and waiting items", () =>
+  it.effect("run together, up to the maximums of items per batch, of concurrent batches and of waiting items", () =>
     Effect.gen(function*() {
       const { open, ran, start } = yield* makeHeld
       const fibers = [...yield* start([2, 1, 4])]

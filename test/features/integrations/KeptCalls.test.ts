@@ -118,7 +118,7 @@ layer(layerKept, { excludeTestServices: true, timeout: "1 minute" })("stored pro
       yield* sizes
     }))
 
-  it.effect("are limited per operator and minute, and a flood displaces neither other operators' calls nor bets", () =>
+  it.effect("are limited per operator and minute; a flood of one operator's calls displaces neither its bets nor other operators' calls", () =>
     Effect.gen(function*() {
       const kept = yield* KeptCalls
       const sql = yield* SqlClient.SqlClient

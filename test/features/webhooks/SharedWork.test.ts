@@ -39,7 +39,7 @@ const startHousekeeping = (options: { readonly maxBacklog?: number } = {}) =>
 const all = { limit: 100, scope: null }
 
 layer(base)("webhook senders on one database", (it) => {
-  it.effect("two senders send every delivery once", () =>
+  it.effect("two senders send every delivery exactly once", () =>
     Effect.gen(function*() {
       const { emitMany, listenAt } = yield* addListener("shared")
       const sinks = [yield* makeSink(), yield* makeSink(), yield* makeSink()]
