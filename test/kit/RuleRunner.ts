@@ -193,8 +193,8 @@ export class RuleRunner {
       const known = Effect.runSync(this.store.lookUp(this.player(playerId), missing({ seeds: true }).query, undefined))
       mustEqual(seeds, known.seeds)
     }
-    assert.isAtMost(transactions.items.length, transactionsCarried)
-    assert.isAtMost(rounds.items.length, roundsCarried)
+    mustBe(transactions.items.length <= transactionsCarried, "few messages are carried", transactions.items.length)
+    mustBe(rounds.items.length <= roundsCarried, "few rounds are carried", rounds.items.length)
     mustEqual(transactions.hashes, transactions.items.map(({ transactionId }) => hashOfName(transactionId)))
     mustEqual(rounds.hashes, rounds.items.map(({ roundId }) => hashOfName(roundId)))
   }
