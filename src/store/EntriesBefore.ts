@@ -7,14 +7,14 @@
  */
 import type { SqlClient, Statement } from "effect/sql"
 
-/** `halving`, of a `WITH RECURSIVE`: where `low = high`, so many entries of a player are `before`. `accounts`: those looked at, after `FROM`. */
+/** `halving`, of a `WITH RECURSIVE`: where `low = high`, so many entries of a player are `before`. `accounts`: the `FROM` with those looked at. */
 export const entriesBefore = (
   sql: SqlClient.SqlClient,
   accounts: Statement.Fragment,
   before: Statement.Fragment
 ): Statement.Fragment =>
   sql`halving (player_id, low, high) AS (
-    SELECT player_id, 0::bigint, entry_seq FROM ${accounts}
+    SELECT player_id, 0::bigint, entry_seq ${accounts}
     UNION ALL
     SELECT h.player_id, CASE WHEN e.created_at < ${before} THEN e.seq ELSE h.low END,
       CASE WHEN e.created_at < ${before} THEN h.high ELSE e.seq - 1 END

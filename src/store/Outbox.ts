@@ -74,7 +74,10 @@ export class Outbox extends Context.Service<Outbox, {
 /** Delay between a commit and what it wakes, so that the events of several commits are worked on together. */
 const gatherMs = 250
 
-/** Works soon after commits that write events, or without one after `everyMs`, until the scope closes. A failure is given to `postponed`. */
+/**
+ * Works soon after commits that write events, until the scope closes; with `everyMs` also at the start, for what an earlier process has left, and at the
+ * latest after that time. A failure is given to `postponed`.
+ */
 export const afterCommits = Effect.fnUntraced(function*<E>(
   work: Effect.Effect<unknown, E>,
   { everyMs, postponed }: {
@@ -83,7 +86,7 @@ export const afterCommits = Effect.fnUntraced(function*<E>(
   }
 ) {
   const outbox = yield* Outbox
-  const wake = yield* Latch.make(false)
+  const wake = yield* Latch.make(everyMs !== undefined)
   yield* outbox.listen(() => wake.openUnsafe())
   yield* Effect.forkScoped(Effect.forever(
     Effect.gen(function*() {

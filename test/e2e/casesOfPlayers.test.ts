@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { CaseOrders } from "../../src/features/cases/CaseOrders.ts"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
@@ -205,8 +204,6 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.deepInclude(alert, { case_id: one.id, status: "open" })
       assert.deepInclude(alert.details, { amount: 1001, threshold: 1000, window: "P30D" })
       const obligations = Effect.map(casino.get(`/players/${player}/obligations`), dataOf)
-      assert.deepStrictEqual(yield* obligations, [])
-      yield* (yield* CaseOrders).run
       const [check] = yield* obligations
       assert.deepInclude(check, { kind: "vulnerability_check", state: "open", gates: [] })
       yield* decided(one.id, { decision: "monitor" })

@@ -397,8 +397,9 @@ layer(live, { excludeTestServices: true })("vendor synchronisation", (it) => {
 
       yield* sql`UPDATE providers SET created_at = now() - interval '25 hours', sync_hours = 0 WHERE id = ${provider.id}`
       assert.strictEqual(yield* vendorTasks.runDue, 1)
-      const [task] = yield* sql`SELECT extract(hour FROM next_at AT TIME ZONE 'UTC')::int AS hour
+      // a failed one would be due an hour from now
+      const [task] = yield* sql`SELECT to_char(next_at AT TIME ZONE 'UTC', 'HH24:MI:SS') AS time
         FROM vendor_tasks WHERE provider_id = ${provider.id}`
-      assert.deepStrictEqual({ ...task }, { hour: 3 })
+      assert.deepStrictEqual({ ...task }, { time: "03:00:00" })
     }))
 })

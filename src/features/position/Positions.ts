@@ -64,7 +64,7 @@ export class Positions extends Context.Service<Positions, {
         const [player, since] = [sql`${playerId}::float8::bigint`, sql`${toDate(month)}::timestamptz`]
         const ofDay = sql`created_at >= ${toDate(day)}::timestamptz`
         return sums(sql`
-          WITH RECURSIVE ${entriesBefore(sql, sql`accounts WHERE player_id = ${player}`, since)}, moved AS (
+          WITH RECURSIVE ${entriesBefore(sql, sql`FROM accounts WHERE player_id = ${player}`, since)}, moved AS (
             SELECT created_at, amount, type = 'casino_bet' OR type = 'casino_rollback' AND amount > 0 AS is_stake
             FROM ledger_entries WHERE player_id = ${player} AND seq > (SELECT low FROM halving WHERE low = high)
               AND type IN ('casino_bet', 'casino_win', 'casino_rollback', 'tournament_prize') AND created_at >= ${since}

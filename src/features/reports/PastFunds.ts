@@ -81,7 +81,7 @@ export const makePastFunds = Effect.gen(function*() {
             greatest(a.real_updated_at, a.bonus_updated_at) < ${midnight} AS is_still
           FROM accounts a JOIN players p ON p.id = a.player_id
           WHERE ${among(after, last)} AND NOT p.is_test AND p.created_at < ${midnight}
-        ), ${entriesBefore(sql, sql`slice WHERE NOT is_still`, midnight)}, held AS (
+        ), ${entriesBefore(sql, sql`FROM slice WHERE NOT is_still`, midnight)}, held AS (
           SELECT s.operator_id, s.currency, CASE WHEN s.is_still THEN s.real_balance ELSE ${
         lastEntry("real")
       } END AS real,

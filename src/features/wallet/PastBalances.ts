@@ -13,7 +13,7 @@ export const selectBalancesAt = (sql: SqlClient.SqlClient, operatorId: number, p
   // the last entry's number is read from the table: a process that did not write the last entries may not know them yet
   const halving = entriesBefore(
     sql,
-    sql`accounts WHERE player_id = ${player}`,
+    sql`FROM accounts WHERE player_id = ${player}`,
     sql`${toDate(at)}::timestamptz + interval '1 microsecond'`
   )
   return sql`WITH RECURSIVE ${halving}, last AS (SELECT low AS seq FROM halving WHERE low = high)

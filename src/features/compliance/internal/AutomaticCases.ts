@@ -176,6 +176,7 @@ export const makeAutomaticCases = Effect.gen(function*() {
       yield* orders.keep(made, "compliance", [
         { _tag: "Impose", obligation: "vulnerability_check", dueAt: null, isTold: true, text: null }
       ])
+      yield* sql.afterCommit(orders.done(playerId))
     }
   })
 
