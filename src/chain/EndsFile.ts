@@ -73,7 +73,7 @@ export const layerEndsFile = Layer.effectDiscard(Effect.gen(function*() {
     Effect.tap((kept) => Effect.sync(() => kept === undefined ? undefined : ends.restore(kept))),
     Effect.andThen(write),
     Effect.catch((error) =>
-      Effect.annotateLogs(Effect.logWarning("last hash-chain links are kept in memory only"), {
+      Effect.annotateLogs(Effect.logWarning("file of last hash-chain links could not be written"), {
         file,
         reason: error.message
       })

@@ -25,7 +25,12 @@ export const layerLaterSettings = (meanwhile: Effect.Effect<unknown>) =>
           Effect.flatMap(([told]) => decode(told)),
           Effect.catchTag(
             "SchemaError",
-            () => Effect.fail(new StartupError({ message: "the supervisor sent no settings" }))
+            () =>
+              Effect.fail(
+                new StartupError({
+                  message: "the supervisor of the nodes sent this one no settings: start nodes with npm run cluster"
+                })
+              )
           ),
           Effect.map(({ settings }) => void Object.assign(process.env, settings))
         )

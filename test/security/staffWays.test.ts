@@ -100,7 +100,7 @@ layer(layerCasinos, { excludeTestServices: true })("a stolen staff token", (it) 
       }
     }))
 
-  it.effect("does not affect the owner's own password and second factor when it is rotated", () =>
+  it.effect("ends when it is rotated, and the owner's password and second factor stay valid", () =>
     Effect.gen(function*() {
       const { call, id, name, password } = yield* withPassword(fresh("Dan "), "support")
       const { recovery } = yield* enrols(call)
