@@ -81,10 +81,10 @@ const maxRepetitions = 4
 /**
  * Excludes foreign load from measurements on a shared machine: waits for a quiet moment, measures, and measures
  * again, a few times at most, while foreign load exceeded `maxShare` of the processors; 1 accepts all. Only the foreign load
- * decides, never the measurement. Returns all attempts; the last one counts.
+ * decides, never the measurement, unless nothing at all was answered, of which no ratio can be taken. Returns all attempts; the last one counts.
  */
 export const undisturbed = Effect.fnUntraced(
-  function*<A extends { readonly foreignShare: number }, E, R>(
+  function*<A extends { readonly foreignShare: number; readonly processed?: number }, E, R>(
     maxShare: number,
     attempt: (number: number) => Effect.Effect<A, E, R>
   ): Effect.fn.Return<{ readonly last: A; readonly all: ReadonlyArray<A> }, E, R> {
@@ -93,7 +93,8 @@ export const undisturbed = Effect.fnUntraced(
       if (maxShare < 1) yield* waitForQuiet(maxShare)
       const last = yield* attempt(all.length)
       all.push(last)
-      if (last.foreignShare <= maxShare || all.length > maxRepetitions) return { last, all }
+      const isMeasured = last.processed !== 0 && last.foreignShare <= maxShare
+      if (isMeasured || all.length > maxRepetitions) return { last, all }
     }
   }
 )

@@ -100,7 +100,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the aler
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
         const dialog = page.getByRole("dialog", { name: "Start review" })
-        await dialog.waitFor()
+        await dialog.locator("textarea:focus, input:focus").waitFor()
         await page.keyboard.type("On it")
         await page.keyboard.press("Tab")
         await page.keyboard.press("Tab")

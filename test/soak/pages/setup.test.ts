@@ -36,8 +36,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the setu
       yield* tabTo(page, "Add account")
       yield* Effect.promise(async () => {
         await page.keyboard.press("Enter")
-        await page.getByRole("dialog", { name: "Add account" }).getByLabel("Name").waitFor()
-        // the first field has the focus
+        await page.getByRole("dialog", { name: "Add account" }).getByLabel("Name").and(page.locator(":focus"))
+          .waitFor()
         await page.keyboard.type(name)
       })
       yield* tabTo(page, /^Operators/)
