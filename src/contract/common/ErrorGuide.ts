@@ -1,5 +1,6 @@
 /** Description and example of every error code, for the OpenAPI document. */
 import type { RefusalCode } from "../../domain/Refusal.ts"
+import { replayedRequest } from "../../domain/state/AcceptedSignature.ts"
 
 interface CodeGuide {
   /** Cause, and the remedy where it is not obvious. */
@@ -41,8 +42,7 @@ export const errorGuide: { readonly [Code in RefusalCode]: CodeGuide } = {
     meaning:
       "This very signature was accepted before. Sign anew, with a nonce when it is within the same second. `details.retry` of `sign_again`: " +
       "another node accepted it, and what became of it is unknown; sign it again, with the same `Idempotency-Key`.",
-    message:
-      "This signed request was already received, and is not done twice. To repeat it, sign it again with the same Idempotency-Key.",
+    message: replayedRequest.message,
     details: {}
   },
   INVALID_PLAYER_TOKEN: {
