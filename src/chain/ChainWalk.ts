@@ -39,11 +39,15 @@ const LinkRow = Schema.Struct({
   hash: Schema.String,
   tag: Schema.Uint8Array,
   digests: Schema.String,
-  playerIds: Schema.String,
-  seqs: Schema.String,
-  auditIds: Schema.String
+  players: Schema.Number,
+  entries: Schema.Number,
+  auditLines: Schema.Number
 })
+type LinkRow = typeof LinkRow.Type
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
+const decodeNames = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct({ playerIds: Schema.String, seqs: Schema.String, auditIds: Schema.String }))
+)
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({
     line: Schema.NullOr(Schema.String),
@@ -62,6 +66,9 @@ const decodeWrong = Schema.decodeUnknownEffect(
 /** True when the digest of a stored line differs from the one at this position of its link. */
 const differs = (line: string, place: string): string =>
   `sha256(convert_to(${line}, 'UTF8')) IS DISTINCT FROM substring(flat.digests FROM (32 * (${place} - 1) + 1)::integer FOR 32)`
+
+/** The digests of a link's rows, hexadecimal. */
+const digestsOf = ({ digests }: LinkRow): ReadonlyArray<string> => digests.match(/.{1,64}/g) ?? []
 
 const bigints = (values: ReadonlyArray<string>): string => `{${values.join(",")}}`
 
@@ -143,16 +150,19 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     return parts
   })
 
+  const keysOf = (links: ReadonlyArray<LinkRow>) =>
+    sql`unnest(${bigints(links.map(({ chainId }) => chainId))}::text::bigint[], ${
+      bigints(links.map(({ link }) => link))
+    }::text::bigint[])`
+
   /** Links with a missing or modified row; all links when every row is requested. */
-  const linksToRead = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
+  const linksToRead = Effect.fnUntraced(function*(links: ReadonlyArray<LinkRow>) {
     if (rowsToRead !== "wrong") return rowsToRead === "all" ? links : []
     // OFFSET is an optimisation fence: each row is found by its key, whatever the ratio of links to the ledger, and the digests of a link are
     // detoasted once.
     const wrong = yield* Effect.orDie(decodeWrong(
       yield* sql`SELECT l.chain_id::text AS "chainId", l.link::text AS link
-        FROM unnest(${bigints(links.map(({ chainId }) => chainId))}::text::bigint[], ${
-        bigints(links.map(({ link }) => link))
-      }::text::bigint[]) AS asked (chain_id, link)
+        FROM ${keysOf(links)} AS asked (chain_id, link)
         JOIN chain_links l ON l.chain_id = asked.chain_id AND l.link = asked.link
         CROSS JOIN LATERAL (SELECT l.digests || ''::bytea AS digests,
           least(cardinality(l.player_ids), cardinality(l.seqs)) AS entries OFFSET 0) flat
@@ -174,55 +184,63 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     return links.filter(({ chainId, link }) => keys.has(`${chainId} ${link}`))
   })
 
-  const partsOf = Effect.fnUntraced(function*(links: ReadonlyArray<typeof LinkRow.Type>) {
-    const toRead = new Set(yield* linksToRead(links))
-    const named = links.map((link) => {
-      const digests = link.digests.match(/.{1,64}/g) ?? []
-      const [playerIds, seqs, auditIds] = [numbersOf(link.playerIds), numbersOf(link.seqs), numbersOf(link.auditIds)]
-      const entries = Math.min(playerIds.length, seqs.length)
-      const names: ReadonlyArray<NamedRow> = toRead.has(link)
-        ? [
-          ...playerIds.slice(0, entries).map((playerId, index): NamedRow => ({
-            kind: "entry",
-            name: `entry ${seqs[index]} of player ${playerId}`,
-            playerId,
-            digest: digests[index] ?? "",
-            key: [playerId, seqs[index] ?? ""]
-          })),
-          ...auditIds.map((id, index): NamedRow => ({
-            kind: "audit",
-            name: `audit line ${id}`,
-            playerId: null,
-            digest: digests[entries + index] ?? "",
-            key: [id, ""]
-          }))
-        ]
-        : []
+  /** The rows that links name, by link. */
+  const namesOf = Effect.fnUntraced(function*(links: ReadonlyArray<LinkRow>) {
+    const names = new Map<LinkRow, ReadonlyArray<NamedRow>>()
+    if (links.length === 0) return names
+    const found = yield* Effect.orDie(decodeNames(
+      yield* sql`SELECT array_to_string(l.player_ids, ',', '0') AS "playerIds", array_to_string(l.seqs, ',', '0') AS seqs,
+          array_to_string(l.audit_ids, ',', '0') AS "auditIds"
+        FROM ${keysOf(links)} WITH ORDINALITY AS asked (chain_id, link, place)
+        JOIN chain_links l ON l.chain_id = asked.chain_id AND l.link = asked.link ORDER BY asked.place`
+    ))
+    for (const [place, link] of links.entries()) {
+      const { auditIds = "", playerIds = "", seqs = "" } = found[place] ?? {}
+      const digests = digestsOf(link)
+      const [players, entries] = [numbersOf(playerIds), numbersOf(seqs)]
+      const count = Math.min(players.length, entries.length)
+      names.set(link, [
+        ...players.slice(0, count).map((playerId, index): NamedRow => ({
+          kind: "entry",
+          name: `entry ${entries[index]} of player ${playerId}`,
+          playerId,
+          digest: digests[index] ?? "",
+          key: [playerId, entries[index] ?? ""]
+        })),
+        ...numbersOf(auditIds).map((id, index): NamedRow => ({
+          kind: "audit",
+          name: `audit line ${id}`,
+          playerId: null,
+          digest: digests[count + index] ?? "",
+          key: [id, ""]
+        }))
+      ])
+    }
+    return names
+  })
+
+  const partsOf = Effect.fnUntraced(function*(links: ReadonlyArray<LinkRow>) {
+    const names = yield* namesOf(yield* linksToRead(links))
+    const rows = yield* read([...names.values()].flat())
+    return links.map((link): { readonly place: number; readonly parts: ReadonlyArray<Part> } => {
+      const { auditLines, chainId, entries, hash, place, players, tag } = link
+      const digests = digestsOf(link)
       return {
-        link,
-        digests,
-        names,
-        isWhole: playerIds.length === seqs.length && entries + auditIds.length === digests.length
+        place,
+        parts: [
+          {
+            _tag: "Link",
+            chainId,
+            link: link.link,
+            hash,
+            digests,
+            isTagged: isOfLostKey(chainId) || isTag(key, hash, tag),
+            isWhole: players === entries && entries + auditLines === digests.length
+          },
+          ...names.get(link)?.flatMap((name) => rows.get(name) ?? []) ?? []
+        ]
       }
     })
-    const rows = yield* read(named.flatMap(({ names }) => names))
-    return named.map((
-      { digests, isWhole, link, names }
-    ): { readonly place: number; readonly parts: ReadonlyArray<Part> } => ({
-      place: link.place,
-      parts: [
-        {
-          _tag: "Link",
-          chainId: link.chainId,
-          link: link.link,
-          hash: link.hash,
-          digests,
-          isTagged: isOfLostKey(link.chainId) || isTag(key, link.hash, link.tag),
-          isWhole
-        },
-        ...names.flatMap((name) => rows.get(name) ?? [])
-      ]
-    }))
   })
 
   /** Chains are numbered from 1. */
@@ -230,8 +248,8 @@ export const walkChain = Effect.fnUntraced(function*<E>(
 
   const linkColumns = sql.literal(
     `l.chain_id::text AS "chainId", l.link::text AS link, encode(l.hash, 'hex') AS hash, l.tag,
-    encode(l.digests, 'hex') AS digests, array_to_string(l.player_ids, ',', '0') AS "playerIds",
-    array_to_string(l.seqs, ',', '0') AS seqs, array_to_string(l.audit_ids, ',', '0') AS "auditIds"`
+    encode(l.digests, 'hex') AS digests, cardinality(l.player_ids)::float8 AS players, cardinality(l.seqs)::float8 AS entries,
+    cardinality(l.audit_ids)::float8 AS "auditLines"`
   )
 
   /** The links of several ranges, by range. */

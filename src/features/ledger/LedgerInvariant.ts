@@ -68,15 +68,20 @@ const dayMs = 86_400_000
 
 const instant = (ms: number): string => `'${new Date(ms).toISOString()}'::timestamptz`
 
-/** Provider transactions of the operator's players, whichever operator a row names. */
-const transactionsOf = (operatorId: number | undefined, since: string | undefined): string => {
-  const isNew = since === undefined ? "" : ` WHERE t.created_at >= ${since}`
+/** Rows of the operator's players that are new by a column with their time, whichever operator a row names. */
+const ofPlayers = (
+  table: string,
+  operatorId: number | undefined,
+  column: string,
+  since: string | undefined
+): string => {
+  const isNew = since === undefined ? "" : ` WHERE t.${column} >= ${since}`
   if (operatorId !== undefined) {
-    return `(SELECT t.* FROM provider_transactions t JOIN accounts a ON a.player_id = t.player_id AND a.operator_id = ${
+    return `(SELECT t.* FROM ${table} t JOIN accounts a ON a.player_id = t.player_id AND a.operator_id = ${
       Math.trunc(operatorId)
     }${isNew})`
   }
-  return since === undefined ? "provider_transactions" : `(SELECT t.* FROM provider_transactions t${isNew})`
+  return since === undefined ? table : `(SELECT t.* FROM ${table} t${isNew})`
 }
 
 /** Links of the chain after a seal: looked up chain by chain, since most links are older. */
@@ -102,18 +107,20 @@ export const inScope = (statement: string, { operatorId, until }: VerificationSc
   const opened = until === undefined ? undefined : instant(until.since - openRoundsMs)
   const fromTime = (name: "paymentsSince" | "bonusesSince" | "conversionsSince"): string | undefined =>
     until === undefined ? undefined : instant(until[name])
+  const transactionsSince = (from: string | undefined): string =>
+    ofPlayers("provider_transactions", operatorId, "created_at", from)
   const newOf = (table: string, column: string, from: string | undefined): string =>
     from === undefined ? table : `(SELECT * FROM ${table} WHERE ${column} >= ${from})`
   const relations: { readonly [name: string]: string } = {
-    $allTransactions: transactionsOf(operatorId, undefined),
+    $allTransactions: transactionsSince(undefined),
     $openTransactions: newOf("provider_transactions", "created_at", opened),
-    $transactions: transactionsOf(operatorId, since),
+    $transactions: transactionsSince(since),
     $entries: newOf("ledger_entries", "created_at", since),
     $originalRounds: newOf("original_rounds", "created_at", since),
-    $openRounds: newOf("rounds", "opened_at", opened),
+    $openRounds: ofPlayers("rounds", operatorId, "opened_at", opened),
     $entriesOfPayments: newOf("ledger_entries", "created_at", fromTime("paymentsSince")),
     $entriesOfBonuses: newOf("ledger_entries", "created_at", fromTime("bonusesSince")),
-    $wagers: transactionsOf(operatorId, fromTime("conversionsSince")),
+    $wagers: transactionsSince(fromTime("conversionsSince")),
     $roundsOfWagers: newOf("original_rounds", "created_at", fromTime("conversionsSince")),
     $links: until === undefined ? "chain_links" : linksAfter(until.linksAfterSeal),
     $newLinks: until === undefined ? "chain_links" : linksAfter(until.seal),

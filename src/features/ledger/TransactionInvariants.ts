@@ -146,17 +146,19 @@ export const transactionInvariants: ReadonlyArray<LedgerInvariant> = [
     // every win may settle a bet; without wins the count is exact
     rule: "open_bets_are_its_bets",
     seconds: 14,
+    // one pass over both: grouping rounds and messages together costs less than a join of them
     statement: `${withRollbacksOf("$openTransactions")}
       SELECT r.player_id, 'round ' || r.round_id || ' of game ' || r.game_id AS subject,
         'it says ' || r.open_bets || ' open bets; ' || r.standing || ' stand, and ' || r.wins || ' wins may have settled some' AS message
-      FROM (SELECT n.player_id, n.game_id, n.round_id, n.open_bets,
-          count(*) FILTER (WHERE t.kind = 'bet' AND s.provider_id IS NULL) AS standing, count(*) FILTER (WHERE t.kind = 'win') AS wins
-        FROM (SELECT * FROM $openRounds o WHERE open_bets IS NOT NULL) n
-        JOIN (SELECT player_id FROM accounts WHERE $operator) a ON a.player_id = n.player_id
-        LEFT JOIN (SELECT * FROM $openTransactions o WHERE kind IN ('bet', 'win')) t
-          ON t.player_id = n.player_id AND t.game_id = n.game_id AND t.round_id = n.round_id
-        LEFT JOIN ${standingRollbacks} s ON s.provider_id = t.provider_id AND s.target_transaction_id = t.transaction_id
-        GROUP BY n.player_id, n.game_id, n.round_id, n.open_bets) r
+      FROM (SELECT player_id, game_id, round_id, max(open_bets) AS open_bets, count(*) FILTER (WHERE is_standing) AS standing,
+          count(*) FILTER (WHERE is_win) AS wins
+        FROM (SELECT player_id, game_id, round_id, open_bets, false AS is_standing, false AS is_win FROM $openRounds o
+          UNION ALL
+          SELECT t.player_id, t.game_id, t.round_id, NULL, t.kind = 'bet' AND s.provider_id IS NULL, t.kind = 'win'
+          FROM (SELECT * FROM $openTransactions o WHERE kind IN ('bet', 'win')) t
+          LEFT JOIN ${standingRollbacks} s
+            ON s.provider_id = t.provider_id AND s.target_transaction_id = t.transaction_id) counted
+        GROUP BY player_id, game_id, round_id) r
       WHERE r.open_bets NOT BETWEEN r.standing - r.wins AND r.standing`
   }
 ]
