@@ -9,6 +9,7 @@ import {
   entryLine,
   entryLineSql,
   hashOf,
+  instantSql,
   jsonbText,
   valuesLine,
   valuesLineSql
@@ -151,5 +152,30 @@ layer(layerTestService(), { excludeTestServices: true })("canonical lines comput
         assert.strictEqual(JSON.parse(auditLine(own))[8], hashOf(valuesLine(own)))
       }
       assert.strictEqual(salts.size, written.length)
+    }))
+
+  it.effect("print any instant to the microsecond", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const exactBefore = Date.UTC(2100, 0) * 1000
+      const micros = [0, -1, exactBefore - 1, exactBefore, exactBefore + 1].concat(
+        FastCheck.sample(FastCheck.integer({ min: 1, max: 2 * exactBefore }), 2000)
+      )
+      const different = yield* sql`SELECT micros, line FROM (
+          SELECT micros, ${sql.literal(instantSql("at"))} AS line
+          FROM (SELECT micros, timestamptz 'epoch' + micros * interval '1 microsecond' AS at
+            FROM unnest(${`{${micros.join()}}`}::text::bigint[]) AS given (micros)) instants) printed
+        WHERE line <> micros::text`
+      assert.deepStrictEqual(different, [])
+    }))
+
+  it.effect("quote a wallet and a type that no commit writes", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [stored] = yield* sql<{ readonly line: string }>`SELECT ${sql.literal(entryLineSql("e"))} AS line
+        FROM (SELECT 1 AS player_id, 2 AS seq, 3 AS id, 4 AS operator_id, 'real"' AS wallet, 'casino_bet","1' AS type, 5 AS amount,
+          6 AS balance_after, null AS payment_request_id, null AS game_id, null AS game_round_id, null AS player_bonus_id,
+          timestamptz 'epoch' AS created_at) e`
+      assert.deepStrictEqual(JSON.parse(stored?.line ?? "null").slice(5, 7), ["real\"", "casino_bet\",\"1"])
     }))
 })

@@ -74,11 +74,9 @@ export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
   }
 ]
 
-/** Sum and number of rows, of one side of a comparison: of each a digest's hash, whose seed is the hash of the row's key. */
-const sumOf = (digest: string, key: ReadonlyArray<string>, from: string): string =>
-  `SELECT coalesce(sum(hashtextextended(encode(${digest}, 'hex'), ${
-    key.reduce((seed, column) => `hashint8extended(${column}, ${seed})`, "$seed")
-  })), 0) AS sum, count(*) AS rows FROM ${from}`
+/** Sum and number of rows, of one side of a comparison: of each the hash of its key and digest. */
+const sumOf = (key: string, digest: string, from: string): string =>
+  `SELECT coalesce(sum(hashtextextended(concat(${key}, ',', encode(${digest}, 'hex')), $seed)), 0) AS sum, count(*) AS rows FROM ${from}`
 
 const addedUp = (sums: ReadonlyArray<string>): string =>
   `SELECT sum(sum)::text AS sum, sum(rows)::float8 AS rows FROM (${sums.join(" UNION ALL ")}) sums`
@@ -97,18 +95,18 @@ const flat = "CROSS JOIN LATERAL (SELECT c.digests || ''::bytea AS digests OFFSE
  */
 export const rowSums = {
   stored: addedUp([
-    sumOf(digestOf(entryLineSql("e")), ["e.player_id", "e.seq"], "ledger_entries e"),
-    sumOf(digestOf(auditLineSql("a")), ["a.id"], "audit_log a")
+    sumOf("e.player_id, ',', e.seq", digestOf(entryLineSql("e")), "ledger_entries e"),
+    sumOf("'audit,', a.id", digestOf(auditLineSql("a")), "audit_log a")
   ]),
   linked: addedUp([
     sumOf(
+      "named.player_id, ',', named.seq",
       digestAt("named.place"),
-      ["named.player_id", "named.seq"],
       `chain_links c ${flat} CROSS JOIN LATERAL unnest(c.player_ids, c.seqs) WITH ORDINALITY AS named (player_id, seq, place)`
     ),
     sumOf(
+      "'audit,', named.id",
       digestAt("least(cardinality(c.player_ids), cardinality(c.seqs)) + named.place"),
-      ["named.id"],
       `chain_links c ${flat} CROSS JOIN LATERAL unnest(c.audit_ids) WITH ORDINALITY AS named (id, place) WHERE c.audit_ids <> '{}'`
     )
   ])
