@@ -33,7 +33,6 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/kit/globalSetup.ts"],
-    setupFiles: ["test/kit/compiled.ts"],
     pool: "forks",
     // A test file sees the modules of the files before it, and so takes a part of the time. None may leave anything changed behind.
     isolate: false,

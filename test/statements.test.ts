@@ -116,8 +116,6 @@ const exceptions: Readonly<Record<string, string>> = {
   "features/figures/FigureReadings.ts: figure_hours": "a job: forgets readings of this database after their time",
   "features/figures/Overviews.ts: audit_log": "whether staff have done something since, of no operator's rows",
   "features/integrations/KeptCalls.ts: kept_calls": "a job: forgets calls of this database after their time",
-  "features/ledger/LedgerInvariant.ts: provider_transactions":
-    "proves one operator or all; the condition is put in where it runs",
   "features/ledger/VerifiedLedger.ts: ledger_verified_players": "what a verification of all operators kept",
   "features/ledger/VerifiedLedger.ts: player_bonuses":
     "from when on a verification reads the entries of bonuses that changed",

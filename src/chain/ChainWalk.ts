@@ -46,10 +46,13 @@ const LinkRow = Schema.Struct({
 type LinkRow = typeof LinkRow.Type
 const decodeLinks = Schema.decodeUnknownEffect(Schema.Array(LinkRow))
 const decodeNames = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct({ playerIds: Schema.String, seqs: Schema.String, auditIds: Schema.String }))
+  Schema.Array(
+    Schema.Struct({ place: Schema.Number, playerIds: Schema.String, seqs: Schema.String, auditIds: Schema.String })
+  )
 )
 const decodeRows = Schema.decodeUnknownEffect(
   Schema.Array(Schema.Struct({
+    place: Schema.Number,
     line: Schema.NullOr(Schema.String),
     values: Schema.optionalKey(Schema.NullOr(Schema.String)),
     isOurs: Schema.Boolean
@@ -111,38 +114,44 @@ export const walkChain = Effect.fnUntraced(function*<E>(
   )
 
   const entriesOf = (rows: ReadonlyArray<NamedRow>) =>
-    sql`SELECT CASE WHEN e.player_id IS NOT NULL THEN ${
+    sql`SELECT named.place::float8 AS place, CASE WHEN e.player_id IS NOT NULL THEN ${
       sql.literal(entryLineSql("e"))
     } END AS line, ${ownEntries} AS "isOurs"
       FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[], ${
       bigints(rows.map((row) => row.key[1]))
     }::text::bigint[]) WITH ORDINALITY AS named (player_id, seq, place)
       LEFT JOIN ledger_entries e ON e.player_id = named.player_id AND e.seq = named.seq
-      LEFT JOIN players p ON p.id = named.player_id ORDER BY named.place`
+      LEFT JOIN players p ON p.id = named.player_id`
 
   const auditOf = (rows: ReadonlyArray<NamedRow>) =>
-    sql`SELECT CASE WHEN a.id IS NOT NULL THEN ${sql.literal(auditLineSql("a"))} END AS line,
+    sql`SELECT named.place::float8 AS place, CASE WHEN a.id IS NOT NULL THEN ${
+      sql.literal(auditLineSql("a"))
+    } END AS line,
       ${sql.literal(valuesLineSql("a"))} AS values, ${ownAudit} AS "isOurs"
       FROM unnest(${bigints(rows.map((row) => row.key[0]))}::text::bigint[]) WITH ORDINALITY AS named (id, place)
-      LEFT JOIN audit_log a ON a.id = named.id ORDER BY named.place`
+      LEFT JOIN audit_log a ON a.id = named.id`
 
-  /** The stored rows by name, those of other operators without their content. */
+  /** The stored rows by name, those of other operators without their content; one without its line where there is none. */
   const read = Effect.fnUntraced(function*(names: ReadonlyArray<NamedRow>) {
-    const parts = new Map<NamedRow, Part>()
+    const parts = new Map<NamedRow, ReadonlyArray<Part>>()
     for (let from = 0; from < names.length; from += rowsPerPage) {
       const page = names.slice(from, from + rowsPerPage)
       for (const kind of ["entry", "audit"] as const) {
         const asked = page.filter((row) => row.kind === kind)
         if (asked.length === 0) continue
         const found = yield* Effect.orDie(decodeRows(yield* kind === "entry" ? entriesOf(asked) : auditOf(asked)))
+        // several where a row is stored more than once
+        const byPlace = Map.groupBy(found, ({ place }) => place)
         for (const [index, row] of asked.entries()) {
-          const { isOurs, line, values } = found[index] ?? { isOurs: true, line: null, values: null }
           const { digest, name, playerId } = row
+          const stored = byPlace.get(index + 1) ?? []
           parts.set(
             row,
-            isOurs
-              ? { _tag: "Row", kind, name, playerId, digest, line, ...(typeof values === "string" ? { values } : {}) }
-              : { _tag: "Other" }
+            stored.map(({ isOurs, line, values }): Part =>
+              isOurs
+                ? { _tag: "Row", kind, name, playerId, digest, line, ...(typeof values === "string" ? { values } : {}) }
+                : { _tag: "Other" }
+            )
           )
         }
       }
@@ -189,13 +198,14 @@ export const walkChain = Effect.fnUntraced(function*<E>(
     const names = new Map<LinkRow, ReadonlyArray<NamedRow>>()
     if (links.length === 0) return names
     const found = yield* Effect.orDie(decodeNames(
-      yield* sql`SELECT array_to_string(l.player_ids, ',', '0') AS "playerIds", array_to_string(l.seqs, ',', '0') AS seqs,
+      yield* sql`SELECT asked.place::float8 AS place, array_to_string(l.player_ids, ',', '0') AS "playerIds", array_to_string(l.seqs, ',', '0') AS seqs,
           array_to_string(l.audit_ids, ',', '0') AS "auditIds"
         FROM ${keysOf(links)} WITH ORDINALITY AS asked (chain_id, link, place)
-        JOIN chain_links l ON l.chain_id = asked.chain_id AND l.link = asked.link ORDER BY asked.place`
+        JOIN chain_links l ON l.chain_id = asked.chain_id AND l.link = asked.link`
     ))
-    for (const [place, link] of links.entries()) {
-      const { auditIds = "", playerIds = "", seqs = "" } = found[place] ?? {}
+    for (const { auditIds, place, playerIds, seqs } of found) {
+      const link = links[place - 1]
+      if (link === undefined) continue
       const digests = digestsOf(link)
       const [players, entries] = [numbersOf(playerIds), numbersOf(seqs)]
       const count = Math.min(players.length, entries.length)

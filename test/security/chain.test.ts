@@ -203,7 +203,29 @@ layer(live)("the hash chain", (it) => {
         [`UPDATE ledger_entries SET created_at = '-infinity' WHERE player_id = ${bob} AND seq = 3`, [
           `chain_row_changed: entry 3 of player ${bob}`
         ]],
-        [`UPDATE chain_seals SET sealed_at = 'infinity' WHERE seal = 2`, ["chain_seal_broken: seal 2"]]
+        [`UPDATE chain_seals SET sealed_at = 'infinity' WHERE seal = 2`, ["chain_seal_broken: seal 2"]],
+        // what takes the owner's role: rows that no key and no constraint refuses any more
+        [
+          `ALTER TABLE ledger_entries ALTER amount DROP NOT NULL; UPDATE ledger_entries SET amount = NULL WHERE player_id = ${ada} AND seq = 2`,
+          [`chain_row_changed: entry 2 of player ${ada}`]
+        ],
+        [
+          `ALTER TABLE audit_log DROP CONSTRAINT audit_log_pkey; INSERT INTO audit_log SELECT * FROM audit_log WHERE id = ${lineId}`,
+          ["chain_row_added: ledger entries and audit lines"]
+        ],
+        [
+          `ALTER TABLE audit_log DROP CONSTRAINT audit_log_pkey; INSERT INTO audit_log (id, at, actor, action, subject, salt)
+            SELECT id, at, 'staff:8', action, subject, salt FROM audit_log WHERE id = ${lineId}`,
+          [`chain_row_changed: audit line ${lineId}`]
+        ],
+        // without a lock on the table, which other sessions read
+        [
+          `UPDATE pg_index SET indisunique = false, indisprimary = false WHERE indexrelid = 'chain_links_pkey'::regclass; INSERT INTO chain_links SELECT * FROM chain_links WHERE chain_id = ${auditChain} AND link = 1`,
+          [
+            `chain_link_broken: chain ${auditChain}`,
+            `chain_link_broken: link 1 of chain ${auditChain}`
+          ]
+        ]
       ]
       for (const [damage, expected] of damages) {
         const found = yield* sql.withTransaction(Effect.gen(function*() {

@@ -68,7 +68,7 @@ const dayMs = 86_400_000
 
 const instant = (ms: number): string => `'${new Date(ms).toISOString()}'::timestamptz`
 
-/** Rows of the operator's players that are new by a column with their time, whichever operator a row names. */
+/** Rows of the operator's players, whichever operator a row names, with a time in `column` from `since` on. */
 const ofPlayers = (
   table: string,
   operatorId: number | undefined,
@@ -99,7 +99,7 @@ export const linksAfter = (seal: number): string =>
 /**
  * A statement for a scope. Replaces `$operator` by a condition on `operator_id`; `$entries`, `$transactions`, `$originalRounds` by what is new of the
  * ledger, the provider transactions of the operator's players and the rounds of originals; `$allTransactions` by these without a limit of time,
- * `$entriesOfPayments`, `$entriesOfBonuses`, `$wagers` and `$roundsOfWagers` by what belongs to those that changed; `$openRounds` and `$openTransactions` by rounds that were opened lately and the messages since; `$links` by the links of the chain that rows since `$since` may be in, `$newLinks` by those of rows that were not there; `$since` by the
+ * `$entriesOfPayments`, `$entriesOfBonuses`, `$wagers` and `$roundsOfWagers` by what belongs to those that changed; `$openRounds` by the rounds of the operator's players that were opened lately, `$openTransactions` by all messages since; `$links` by the links of the chain that rows since `$since` may be in, `$newLinks` by those of rows that were not there; `$since` by the
  * instant, and `$day` by the beginning of the first day (UTC) that is not verified wholly.
  */
 export const inScope = (statement: string, { operatorId, until }: VerificationScope): string => {

@@ -323,6 +323,10 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ],
   ["UPDATE rounds SET open_bets = 2 WHERE round_id = 'r1'", ["open_bets_are_its_bets"]],
   ["UPDATE rounds SET open_bets = 0 WHERE round_id = 'o'", ["open_bets_are_its_bets"]],
+  [
+    "ALTER TABLE rounds DROP CONSTRAINT rounds_pkey; INSERT INTO rounds SELECT * FROM rounds WHERE round_id = 'o'",
+    ["open_bets_are_its_bets", "rounds_are_counted"]
+  ],
   ["UPDATE ledger_entries SET type = 'correction_up' WHERE type = 'bonus_conversion' AND wallet = 'real'", [
     "conversion_in_pairs",
     "bonus_is_its_entries",
