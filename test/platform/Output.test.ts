@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
+import { compileCache } from "../kit/ServiceProcess.ts"
 
 // Goal: what cannot be written ends no process and fills no memory, and a command that lost its document says so. Method: processes whose
 // standard output is a full disk, a closed pipe, or a pipe that nobody reads.
@@ -38,7 +39,7 @@ const run = (args: ReadonlyArray<string>, output: number | "unread" | "closed") 
   Effect.callback<Ended>((resume) => {
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", typeof output === "number" ? output : "pipe", "pipe"],
-      env: { PATH: process.env["PATH"], BACKOFFICE_PORT: "1" }
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, BACKOFFICE_PORT: "1" }
     })
     if (output === "closed") child.stdout?.destroy()
     let errors = ""
