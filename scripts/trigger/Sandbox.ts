@@ -308,7 +308,7 @@ export const makeSandbox = (
     setLimits,
     signIn,
     rename,
-    /** A game that is launched as any other. */
+    /** A game that is launched like every other. */
     game: Effect.flatMap(
       Effect.mapError(
         operator.games.list({ query: { per_page: 1 } }),

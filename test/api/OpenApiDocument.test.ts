@@ -9,7 +9,7 @@ import { undocumented } from "../kit/Documented.ts"
 // the schemas that the service uses. Golden.test.ts compares it with the approved one. That the service answers nothing else
 // is checked by every test that calls it (`test/kit/Documented.ts`).
 
-// oxlint-disable-next-line typescript/no-explicit-any -- read as any tool would read it
+// oxlint-disable-next-line typescript/no-explicit-any -- read the way tools read it
 const document: any = OpenApi.fromApi(Api)
 
 // oxlint-disable-next-line typescript/no-explicit-any -- as above

@@ -1,6 +1,6 @@
 /** Outline of the OpenAPI document without descriptions and examples: the parts that callers' code depends on. */
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a document is read as any tool would read it
+// oxlint-disable-next-line typescript/no-explicit-any -- a document is read the way tools read it
 type Json = any
 
 const nameOf = ($ref: string): string => $ref.split("/").at(-1) ?? ""

@@ -431,7 +431,7 @@ const casinoOver = <Slots extends Game>(operator: Caller, provider: Caller, slot
 
   const registerNew = Effect.fnUntraced(function*(more: MoreOfPlayer = {}) {
     const { username = fresh("player_"), ...profile } = more
-    // read as any caller would
+    // read the way callers do
     const player: Reply["data"] = yield* registered(operator, username, profile)
     return player
   })

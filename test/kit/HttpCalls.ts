@@ -20,7 +20,7 @@ export interface Reply {
   readonly code: string | undefined
   /** `error.details` of the envelope. */
   readonly details: { readonly [name: string]: unknown }
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers as any caller would
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read answers the way callers do
   readonly data: any
   // oxlint-disable-next-line typescript/no-explicit-any -- the same
   readonly meta: any

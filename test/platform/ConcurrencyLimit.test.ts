@@ -48,7 +48,7 @@ describe("the concurrency limit of Effects", () => {
       assert.strictEqual((yield* Fiber.join(second))._tag, "Failure")
       yield* Deferred.succeed(gate, undefined)
       assert.deepStrictEqual([yield* Fiber.join(first), yield* Fiber.join(third)], ["done", "done"])
-      // ten times as long as any may wait
+      // ten times longer than each may wait
       const long = yield* Effect.forkChild(limitConcurrency("late")(Effect.as(Effect.sleep("50 seconds"), "long")), {
         startImmediately: true
       })

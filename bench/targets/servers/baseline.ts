@@ -14,7 +14,7 @@ const options = Schema.decodeUnknownSync(Schema.Struct({
 const pool = await openPool(options.DATABASE_URL, options.STYLE, options.POOL_SIZE)
 const placeBet = makePlaceBet(pool, options.STYLE)
 
-// Providers and games change rarely: kept in memory, as any service would.
+// Providers and games change rarely: kept in memory, as a service does.
 const { rows: providers } = await pool.query<{ readonly id: number; readonly key: string; readonly secret: string }>(
   "SELECT id, key, secret FROM providers"
 )

@@ -15,7 +15,7 @@ export interface OpeningLaunch {
   readonly add: (session: BetSession) => void
   /** Sessions added, and behind them those that the vendor got meanwhile in exchange. */
   readonly sessions: () => ReadonlyArray<BetSession>
-  /** Ends the launch: its sessions are as any others. */
+  /** Ends the launch: its sessions are like all others. */
   readonly close: () => void
 }
 
