@@ -7,7 +7,17 @@ import type { SqlClient, SqlError } from "effect/sql"
 import * as Crypto from "node:crypto"
 import { type ChainStart, type Finding, type Part, sealMessages } from "./ChainCheck.ts"
 import { tagOf } from "./Chain.ts"
-import { auditLineSql, entryLineSql, type Head, instantSql, noHash, sealLineSql, valuesLineSql } from "./Lines.ts"
+import {
+  auditLineSql,
+  digestAtSql,
+  digestSql,
+  entryLineSql,
+  type Head,
+  instantSql,
+  noHash,
+  sealLineSql,
+  valuesLineSql
+} from "./Lines.ts"
 
 /** Decoding and splitting a page takes the thread that decides bets a few milliseconds, with the links of a busy service. */
 const linksPerPage = 100
@@ -67,8 +77,7 @@ const decodeWrong = Schema.decodeUnknownEffect(
 )
 
 /** True when the digest of a stored line differs from the one at this position of its link. */
-const differs = (line: string, place: string): string =>
-  `sha256(convert_to(${line}, 'UTF8')) IS DISTINCT FROM substring(flat.digests FROM (32 * (${place} - 1) + 1)::integer FOR 32)`
+const differs = (line: string, place: string): string => `${digestSql(line)} IS DISTINCT FROM ${digestAtSql(place)}`
 
 /** The digests of a link's rows, hexadecimal. */
 const digestsOf = ({ digests }: LinkRow): ReadonlyArray<string> => digests.match(/.{1,64}/g) ?? []
@@ -405,14 +414,14 @@ export const startAfter = Effect.fnUntraced(function*(
     yield* sql`SELECT encode(hash, 'hex') AS hash FROM chain_seals WHERE seal = ${seal}`
   ))
   if (found === undefined) return undefined
-  const line = sql.literal(sealLineSql("s", "s.before", "coalesce(h.heads, '')"))
+  const digest = sql.literal(digestSql(sealLineSql("s", "s.before", "coalesce(h.heads, '')")))
   const broken = yield* Effect.orDie(decodeBroken(
     yield* sql`SELECT s.seal::text AS seal, s.previous::text AS previous, s.seal = s.previous + 1 AS follows
       FROM (SELECT *, lag(seal, 1, 0::bigint) OVER sealed AS previous, encode(lag(hash, 1, decode(${noHash}, 'hex')) OVER sealed, 'hex') AS before
         FROM chain_seals WHERE seal <= ${seal} WINDOW sealed AS (ORDER BY seal)) s
       LEFT JOIN (SELECT seal, string_agg('[' || chain_id || ',' || link || ',"' || encode(hash, 'hex') || '"]', ',' ORDER BY chain_id) AS heads
         FROM chain_seal_heads WHERE seal <= ${seal} GROUP BY seal) h ON h.seal = s.seal
-      WHERE s.seal <> s.previous + 1 OR s.hash <> sha256(convert_to(${line}, 'UTF8')) ORDER BY s.seal LIMIT 100`
+      WHERE s.seal <> s.previous + 1 OR s.hash <> ${digest} ORDER BY s.seal LIMIT 100`
   ))
   const heads = yield* Effect.orDie(decodeStartHeads(
     yield* sql`SELECT DISTINCT ON (chain_id) chain_id::text AS "chainId", link::text AS link, encode(hash, 'hex') AS hash

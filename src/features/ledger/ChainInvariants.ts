@@ -2,7 +2,7 @@
  * Ledger invariants of the hash chain that SQL can check, such as no row outside a link and no staff account without the audit line of its creation.
  * The links themselves are verified by recomputing them (`src/chain`).
  */
-import { auditLineSql, entryLineSql, erasureAction } from "../../chain/Lines.ts"
+import { auditLineSql, digestAtSql, digestSql, entryLineSql, erasureAction } from "../../chain/Lines.ts"
 import type { LedgerInvariant } from "./LedgerInvariant.ts"
 
 export const chainInvariants: ReadonlyArray<LedgerInvariant> = [
@@ -88,11 +88,6 @@ const sumOf = (key: string, digest: string, from: string): string =>
 const addedUp = (sums: ReadonlyArray<string>): string =>
   `SELECT sum(sum)::text AS sum, sum(rows)::float8 AS rows FROM (${sums.join(" UNION ALL ")}) sums`
 
-const digestOf = (line: string): string => `sha256(convert_to(${line}, 'UTF8'))`
-
-/** The digest at a position of a link. */
-const digestAt = (place: string): string => `substring(flat.digests FROM (32 * (${place} - 1) + 1)::integer FOR 32)`
-
 // detoasted once
 const flat = "CROSS JOIN LATERAL (SELECT c.digests || ''::bytea AS digests OFFSET 0) flat"
 
@@ -102,18 +97,18 @@ const flat = "CROSS JOIN LATERAL (SELECT c.digests || ''::bytea AS digests OFFSE
  */
 export const rowSums = {
   stored: addedUp([
-    sumOf("e.player_id, ',', e.seq", digestOf(entryLineSql("e")), "ledger_entries e"),
-    sumOf("'audit,', a.id", digestOf(auditLineSql("a")), "audit_log a")
+    sumOf("e.player_id, ',', e.seq", digestSql(entryLineSql("e")), "ledger_entries e"),
+    sumOf("'audit,', a.id", digestSql(auditLineSql("a")), "audit_log a")
   ]),
   linked: addedUp([
     sumOf(
       "named.player_id, ',', named.seq",
-      digestAt("named.place"),
+      digestAtSql("named.place"),
       `chain_links c ${flat} CROSS JOIN LATERAL unnest(c.player_ids, c.seqs) WITH ORDINALITY AS named (player_id, seq, place)`
     ),
     sumOf(
       "'audit,', named.id",
-      digestAt("least(cardinality(c.player_ids), cardinality(c.seqs)) + named.place"),
+      digestAtSql("least(cardinality(c.player_ids), cardinality(c.seqs)) + named.place"),
       `chain_links c ${flat} CROSS JOIN LATERAL unnest(c.audit_ids) WITH ORDINALITY AS named (id, place) WHERE c.audit_ids <> '{}'`
     )
   ])

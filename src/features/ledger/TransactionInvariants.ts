@@ -145,11 +145,12 @@ export const transactionInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     // every win may settle a bet; without wins the count is exact
     rule: "open_bets_are_its_bets",
-    seconds: 14,
+    seconds: 35,
     // one pass over both: grouping rounds and messages together costs less than a join of them
     statement: `${withRollbacksOf("$openTransactions")}
       SELECT r.player_id, 'round ' || r.round_id || ' of game ' || r.game_id AS subject,
-        'it says ' || r.open_bets || ' open bets' || CASE WHEN r.rounds > 1 THEN ', and is stored ' || r.rounds || ' times' ELSE '' END || '; ' || r.standing || ' stand, and ' || r.wins || ' wins may have settled some' AS message
+        'it says ' || r.open_bets || ' open bets' || CASE WHEN r.rounds > 1 THEN ', and is stored ' || r.rounds || ' times' ELSE '' END
+          || '; ' || r.standing || ' stand, and ' || r.wins || ' wins may have settled some' AS message
       FROM (SELECT player_id, game_id, round_id, max(open_bets) AS open_bets, count(open_bets) AS rounds,
           count(*) FILTER (WHERE is_standing) AS standing, count(*) FILTER (WHERE is_win) AS wins
         FROM (SELECT player_id, game_id, round_id, open_bets, false AS is_standing, false AS is_win FROM $openRounds o
