@@ -29,19 +29,11 @@ const rowsOn = (days: Days, table: string, column: string): string =>
 /** Day of `$day`. */
 const firstDay = dayOf("$day")
 
-/** Entries of some types with the provider of their game, and whether it was live: as their round says, where it says so. */
-const withGame = (types: string, days: Days): string => {
-  const entries = `(SELECT *, ${dayOf("created_at")} AS day FROM ${
-    rowsOn(days, "ledger_entries", "created_at")
-  } n WHERE $operator AND type IN (${types}))`
-  return `SELECT e.*, g.provider_id, coalesce(g.is_live, false) AS is_live
-    FROM ${entries} e LEFT JOIN game_types g ON g.id = e.game_id WHERE g.is_mixed IS NOT TRUE
-    UNION ALL
-    SELECT e.*, g.provider_id, coalesce(r.is_live, o.id IS NULL AND g.is_live)
-    FROM ${entries} e JOIN game_types g ON g.id = e.game_id AND g.is_mixed
+/** Joins of entries `e` of games that were of two types, and whether the game was live: as their round says, where it says so. */
+const ofMixedGame = `JOIN game_types g ON g.id = e.game_id AND g.is_mixed
     LEFT JOIN rounds r ON r.player_id = e.player_id AND r.game_id = e.game_id AND r.round_id = e.game_round_id
     LEFT JOIN original_rounds o ON o.player_id = e.player_id AND o.game_id = e.game_id AND o.id::text = e.game_round_id`
-}
+const isLiveRound = "coalesce(r.is_live, o.id IS NULL AND g.is_live)"
 
 /** A relation of few rows joined to a whole table: found by its key, one after the other, where the rows are new ones. */
 const joined = (days: Days, table: string, condition: string): string =>
@@ -49,61 +41,73 @@ const joined = (days: Days, table: string, condition: string): string =>
     ? `${table} ON ${condition}`
     : `LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) ${table.split(" ")[1] ?? table} ON true`
 
-/** Ids in blocks of 64, with a bit for each id: far fewer than ids. */
-const blocksOf = (id: string, relation: string): string =>
-  `SELECT ${id} >> 6 AS block, bit_or(1::bigint << (${id} & 63)::integer) AS ids FROM ${relation} GROUP BY 1`
-
-/** Players of entries in blocks with an id that no player has: none, usually. */
-const nearStrangers = (entries: string): string =>
-  `SELECT DISTINCT player_id FROM ${entries} n WHERE $operator AND player_id >> 6 IN (
-  SELECT e.block FROM (${blocksOf("player_id", `${entries} n WHERE $operator`)}) e
-  LEFT JOIN (${blocksOf("id", "players")}) p ON p.block = e.block WHERE e.ids & ~coalesce(p.ids, 0) <> 0)`
-
 /**
- * Players whose entries count apart from those of most others: test players, players of another currency, and ids of no player (no currency), whose
- * entries count nowhere. A join of all entries with all players would take longer.
+ * Players whose entries count apart from those of most others: test players, and players of another currency. A join of all entries with all players
+ * would take longer. Entries of no player are found by `entry_of_its_operator`.
  */
 const unusualPlayers =
-  `SELECT id, is_test, currency FROM players WHERE is_test OR currency IS DISTINCT FROM (SELECT currency FROM usual)
-  UNION ALL
-  SELECT near.player_id, NULL::boolean, NULL::text FROM near LEFT JOIN players p ON p.id = near.player_id WHERE p.id IS NULL`
+  `SELECT id, is_test, currency FROM players WHERE is_test OR currency IS DISTINCT FROM (SELECT currency FROM usual)`
 
 /** The currency of most players of the operator. */
 const usualCurrency = "SELECT currency FROM players WHERE $operator GROUP BY currency ORDER BY count(*) DESC LIMIT 1"
 
+/** Entries that totals count, with their day. */
+const countedTypes = "'casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback'"
+const dated = (days: Days, types: string): string =>
+  `(SELECT *, ${dayOf("created_at")} AS day FROM ${
+    rowsOn(days, "ledger_entries", "created_at")
+  } n WHERE $operator AND type IN (${types}))`
+
+/** Wins of no round name no game: their message names the provider, and whether it was a tournament's prize, which counts nowhere. */
+const isOfNoGame = "e.game_id IS NULL AND e.type LIKE 'casino%'"
+
 /**
- * Amounts of the entries that totals count. Wins of no round name no game: their message names the provider, and whether it was a tournament's
- * prize, which counts nowhere. Figures are taken from the few groups, not from every entry.
+ * Amounts of the entries that totals count. Those of a game with one type are added up by game, since a join of the few groups is faster than one of
+ * every entry.
  */
-const moved = (days: Days): string =>
-  `SELECT e.operator_id, e.day, p.id IS NULL AS is_usual, p.is_test, p.currency, e.exchange_rate_id, e.type, e.wallet,
-    e.provider_id, e.is_live, e.amount > 0 AS is_gain, free.provider_id AS free_provider_id, free.is_prize,
-    count(*) AS entries, sum(e.amount) AS amount
-  FROM (${
-    withGame("'casino_bet', 'casino_win', 'casino_rollback', 'bonus_conversion', 'deposit', 'chargeback'", days)
-  }) e
-  LEFT JOIN (SELECT claimed.entry_id, t.player_id, t.provider_id,
-      CASE t.kind WHEN 'rollback' THEN target.detail ELSE t.detail END LIKE 'tournament:%' AS is_prize
-    FROM ${
-    rowsOn(days, "provider_transactions", "created_at")
-  } t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
-    LEFT JOIN ${
-    joined(
-      days,
-      "provider_transactions target",
-      "target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id"
+const moved = (days: Days): string => {
+  const counted = dated(days, countedTypes)
+  const apart =
+    "e.operator_id, e.day, p.id IS NULL AS is_usual, p.is_test, p.currency, e.exchange_rate_id, e.type, e.wallet"
+  const oneByOne = (joins: string, provider: string, isLive: string, isPrize: string, condition: string): string =>
+    `SELECT ${apart}, ${provider}, ${isLive}, e.amount > 0, ${isPrize}, 1, e.amount
+    FROM ${counted} e ${joins} LEFT JOIN unusual p ON p.id = e.player_id WHERE ${condition}`
+  return `SELECT e.operator_id, e.day, e.is_usual, e.is_test, e.currency, e.exchange_rate_id, e.type, e.wallet, g.provider_id,
+    coalesce(g.is_live, false) AS is_live, e.is_gain, false AS is_prize, e.entries, e.amount
+  FROM (SELECT ${apart}, e.game_id, e.amount > 0 AS is_gain, count(*) AS entries, sum(e.amount) AS amount
+    FROM ${counted} e LEFT JOIN unusual p ON p.id = e.player_id GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10) e
+  LEFT JOIN game_types g ON g.id = e.game_id WHERE g.is_mixed IS NOT TRUE AND NOT (${isOfNoGame})
+  UNION ALL
+  ${oneByOne(ofMixedGame, "g.provider_id", isLiveRound, "false", "true")}
+  UNION ALL
+  ${
+    oneByOne(
+      `LEFT JOIN (SELECT claimed.entry_id, t.player_id, t.provider_id,
+        CASE t.kind WHEN 'rollback' THEN target.detail ELSE t.detail END LIKE 'tournament:%' AS is_prize
+      FROM ${
+        rowsOn(days, "provider_transactions", "created_at")
+      } t CROSS JOIN LATERAL unnest(t.entry_ids) AS claimed (entry_id)
+      LEFT JOIN ${
+        joined(
+          days,
+          "provider_transactions target",
+          "target.provider_id = t.provider_id AND target.transaction_id = t.target_transaction_id"
+        )
+      }
+      WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id`,
+      "free.provider_id",
+      "false",
+      "free.is_prize",
+      isOfNoGame
     )
-  }
-    WHERE t.game_id IS NULL) free ON free.entry_id = e.id AND free.player_id = e.player_id
-  LEFT JOIN unusual p ON p.id = e.player_id
-  WHERE p.id IS NULL OR p.currency IS NOT NULL
-  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`
+  }`
+}
 
 /** The figures of each day. */
 const countedEntries = (days: Days): string =>
   `SELECT operator_id, day, coalesce(is_test, false) AS is_test, CASE WHEN is_usual THEN (SELECT currency FROM usual) ELSE currency END AS currency,
     coalesce(exchange_rate_id, 0) AS exchange_rate_id,
-    CASE WHEN type LIKE 'casino%' THEN coalesce(provider_id, free_provider_id, 0) ELSE 0 END AS provider_id,
+    CASE WHEN type LIKE 'casino%' THEN coalesce(provider_id, 0) ELSE 0 END AS provider_id,
     type LIKE 'casino%' AND is_live AS is_live, entries,
     CASE WHEN type = 'casino_bet' OR (type = 'casino_rollback' AND is_gain) THEN -amount ELSE 0 END AS bets,
     CASE WHEN wallet = 'bonus' AND (type = 'casino_bet' OR (type = 'casino_rollback' AND is_gain)) THEN -amount ELSE 0 END AS bonus_bets,
@@ -136,16 +140,23 @@ const textOf = (table: string, names = figures): string =>
 const bits = { rng: 1, live: 2, deposit: 4, withdrawal: 8 }
 const kinds = { ...bits, casino: bits.rng | bits.live }
 
+const kindOf = (isLive: string): string => `CASE WHEN ${isLive} THEN ${bits.live} ELSE ${bits.rng} END`
+
 /** The days on which a player was active. The order in the aggregate has the rows sorted, as they have to be for `activity`. */
 const activeDays = (days: Days): string =>
   `SELECT player_id, day, operator_id, bit_or(kind ORDER BY kind) AS kinds
-  FROM (SELECT operator_id, player_id, day,
-      CASE WHEN type = 'deposit' THEN ${bits.deposit} WHEN is_live THEN ${bits.live} ELSE ${bits.rng} END AS kind
-    FROM (${withGame("'casino_bet', 'deposit'", days)}) played
+  FROM (SELECT e.operator_id, e.player_id, e.day, CASE WHEN e.type = 'deposit' THEN ${bits.deposit} ELSE ${
+    kindOf("g.is_live")
+  } END AS kind
+    FROM ${
+    dated(days, "'casino_bet', 'deposit'")
+  } e LEFT JOIN game_types g ON g.id = e.game_id WHERE g.is_mixed IS NOT TRUE
     UNION ALL
-    SELECT a.operator_id, t.player_id, ${
-    dayOf("t.created_at")
-  }, CASE WHEN r.is_live THEN ${bits.live} ELSE ${bits.rng} END
+    SELECT e.operator_id, e.player_id, e.day, ${kindOf(isLiveRound)} FROM ${
+    dated(days, "'casino_bet'")
+  } e ${ofMixedGame}
+    UNION ALL
+    SELECT a.operator_id, t.player_id, ${dayOf("t.created_at")}, ${kindOf("r.is_live")}
     FROM ${rowsOn(days, "provider_transactions", "created_at")} t
     JOIN (SELECT player_id, operator_id FROM accounts WHERE $operator) a ON a.player_id = t.player_id
     LEFT JOIN ${
@@ -179,9 +190,7 @@ const visits = `SELECT operator_id, day, kind, is_test, greatest(previous_day, d
 /** The sums of each day beside what the ledger says of it. */
 const dailySumsStatement = (days: Days): string =>
   `WITH game_types AS MATERIALIZED (${gameTypes}), usual AS MATERIALIZED (${usualCurrency}),
-        near AS MATERIALIZED (${
-    nearStrangers(rowsOn(days, "ledger_entries", "created_at"))
-  }), unusual AS MATERIALIZED (${unusualPlayers})
+        unusual AS MATERIALIZED (${unusualPlayers})
       SELECT NULL::bigint AS player_id,
         'sums of operator ' || operator_id || ' on ' || day || ' in ' || currency AS subject,
         'provider ' || provider_id || CASE WHEN is_live THEN ', live' ELSE '' END || CASE WHEN is_test THEN ', test' ELSE '' END

@@ -413,7 +413,6 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
   ["UPDATE players SET currency = 'USD' WHERE username = 'ada'", ["daily_sums_are_the_ledger"]],
   ["SET LOCAL session_replication_role = replica; DELETE FROM players WHERE username = 'ada'", [
     "entry_of_its_operator",
-    "daily_sums_are_the_ledger",
     "rounds_are_counted",
     "daily_players_are_the_ledger"
   ]],
@@ -423,8 +422,7 @@ const damages: ReadonlyArray<readonly [damage: string, rules: ReadonlyArray<stri
     "balance_chain",
     "account_is_its_ledger",
     "entry_of_its_operator",
-    "payment_is_its_entries",
-    "daily_sums_are_the_ledger"
+    "payment_is_its_entries"
   ]],
   ["DELETE FROM register_checks", ["register_answer_has_its_check"]],
   ["UPDATE players SET registers = '[]'", ["register_exclusion_stands"]],
