@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { oneForOne, parseFactor } from "../../src/domain/CurrencyConversion.ts"
 import { builtInProfiles } from "../../src/domain/jurisdiction/BuiltIn.ts"
-import { differencesOf, stricterOf } from "../../src/domain/jurisdiction/Differences.ts"
+import { amountAt, differencesOf, stricterOf } from "../../src/domain/jurisdiction/Differences.ts"
 import { after, Duration, durationText } from "../../src/domain/jurisdiction/Duration.ts"
 import { Profile } from "../../src/domain/jurisdiction/Profile.ts"
 import { inForce, type ProfileVersion, rulesIn, stakeCap } from "../../src/domain/jurisdiction/Rules.ts"
@@ -194,6 +194,29 @@ describe("differences of two versions", () => {
     }))
   })
 
+  it("at one path, one looser and one stricter, leave what is stricter of both until the looser may count", () => {
+    const capped = (net_cap: object) => profile({ deposits: { net_cap } })
+    const caps = stricterOf(
+      capped({ amount: 70, under_age: 24, amount_under: 30 }),
+      capped({ amount: 50, under_age: null })
+    ).deposits.net_cap
+    assert(caps !== null)
+    assert.deepStrictEqual([18, 23, 24, 40].map((age) => amountAt(caps, age)), [30, 30, 50, 50])
+
+    const asked = (on: object, last_good_max_age: string) =>
+      profile({ registers: [{ kind: "generic", on, last_good_max_age }] })
+    const { registers } = stricterOf(
+      asked({ login: { max_age: "PT0S", unavailable: "last_good" }, marketing: {} }, "P1D"),
+      asked({ login: { unavailable: "refuse" }, deposit: {} }, "P2D")
+    )
+    const daily = { max_age: "PT24H", unavailable: "refuse" } as const
+    assert.deepStrictEqual(registers, [{
+      kind: "generic",
+      on: { login: { max_age: "PT0S", unavailable: "refuse" }, marketing: daily, deposit: daily },
+      last_good_max_age: "P1D"
+    }])
+  })
+
   it.each([
     ["limits.raise.wait", { limits: { raise: { wait: "PT24H" } } }, { limits: { raise: { wait: "PT72H" } } }],
     ["limits.required", {}, { limits: { required: [["max_daily_deposit"]] } }],
@@ -216,6 +239,12 @@ describe("differences of two versions", () => {
     }],
     ["registers", { registers: [{ kind: "rofus", on: { login: {} } }] }, {
       registers: [{ kind: "rofus", on: { login: { max_age: "PT0S" } } }]
+    }],
+    ["vulnerability", { vulnerability: { net_deposits: 9, window: "P1D", repeat: "P30D" } }, {
+      vulnerability: { net_deposits: 9, window: "P30D", repeat: "P30D" }
+    }],
+    ["vulnerability", { vulnerability: { net_deposits: 9, window: "P30D", repeat: "P1Y" } }, {
+      vulnerability: { net_deposits: 9, window: "P30D", repeat: "P30D" }
     }],
     ["bonuses.first_only", {}, { bonuses: { first_only: true } }],
     ["reality_check.default", {}, { reality_check: { default: "PT60M" } }]
@@ -272,6 +301,20 @@ describe("the version in force", () => {
     const at = [300, 400, 900].map((now) => inForce(waiting, now))
     assert.deepStrictEqual(at.map((one) => one?.until), [400, 900, Infinity])
     assert.deepStrictEqual(at.map((one) => one?.profile.minimum_age), [25, 20, 20])
+  })
+})
+
+describe("a version that was announced before a stricter one which counts already", () => {
+  it("makes it stricter where it is, and looser nowhere", () => {
+    const versions = [
+      version(1, { minimum_age: 18 }),
+      version(2, { minimum_age: 20, limits: { prompt: true } }, { validFrom: 900, looserFrom: 900 }),
+      version(3, { minimum_age: 25 })
+    ]
+    assert.deepInclude(inForce(versions, 300), { version: 3, until: 900 })
+    const both = inForce(versions, 900)
+    assert.deepInclude(both, { version: 3, until: Infinity })
+    assert.deepStrictEqual([both?.profile.minimum_age, both?.profile.limits.prompt], [25, true])
   })
 })
 

@@ -64,6 +64,7 @@ const { deposits, limits, registers, stakes, vulnerability } = Profile.fields
 const asRequired = Schema.decodeUnknownSync(Schema.toType(limits.to.fields.required))
 const asStakes = Schema.decodeUnknownSync(Schema.toType(stakes))
 const asRegisters = Schema.decodeUnknownSync(Schema.toType(registers))
+type RegisterUse = ReturnType<typeof asRegisters>[number]
 const asNetCap = Schema.decodeUnknownSync(Schema.toType(deposits.to.fields.net_cap))
 const asVulnerability = Schema.decodeUnknownSync(Schema.toType(vulnerability))
 
@@ -129,7 +130,11 @@ const registerUse: Compare = (before, after) => {
 
 const vulnerable: Compare = (before, after) => {
   const [was, is] = [asVulnerability(before), asVulnerability(after)]
-  return was === null || is === null ? present(was, is) : lower(was.net_deposits, is.net_deposits)
+  return was === null || is === null ? present(was, is) : worst([
+    lower(was.net_deposits, is.net_deposits),
+    longer(was.window, is.window),
+    shorter(was.repeat, is.repeat)
+  ])
 }
 
 /** How the values at a path compare; a path that ends in `*` is each key below it. A path that has no line here has values below it. */
@@ -223,17 +228,54 @@ const withValueAt = (document: unknown, [key, ...below]: ReadonlyArray<string>, 
 }
 
 /** Lists that protect by what is in them, with the most entries that they may have: both together protect as much as either. */
-const lists: ReadonlyMap<string, number> = new Map([["limits.required", 10], ["stakes", 20], ["registers", 6]])
+const lists: ReadonlyMap<string, number> = new Map([["limits.required", 10], ["stakes", 20]])
 
-const kindOf = (item: unknown): unknown => isObject(item) ? item["kind"] : undefined
+const strictest = <A>(compare: Compare, before: A, after: A): A => compare(before, after) === "looser" ? before : after
 
-/** The value at a path while the later one, which is looser, waits: the earlier one, and what only the later one of two lists has. */
+/** Of one register: it is asked at the events of both, as the stricter says. */
+const registerOfBoth = (before: RegisterUse, after: RegisterUse): RegisterUse => {
+  const on = { ...before.on, ...after.on }
+  for (const event of registerEvents) {
+    const [was, is] = [before.on[event], after.on[event]]
+    if (was === undefined || is === undefined) continue
+    on[event] = {
+      max_age: strictest(shorter, was.max_age, is.max_age),
+      unavailable: strictest(policies, was.unavailable, is.unavailable)
+    }
+  }
+  return { ...after, on, last_good_max_age: strictest(shorter, before.last_good_max_age, after.last_good_max_age) }
+}
+
+const registersOfBoth = (before: ReadonlyArray<RegisterUse>, after: ReadonlyArray<RegisterUse>) => [
+  ...before.map((was) => {
+    const is = after.find(({ kind }) => kind === was.kind)
+    return is === undefined ? was : registerOfBoth(was, is)
+  }),
+  ...after.filter(({ kind }) => before.every((was) => was.kind !== kind))
+]
+
+/** At each age the lower amount of both; between two ages at which they change, that of the younger, since a cap has one such age. */
+const netCapOfBoth = (before: ByAge, after: ByAge): ByAge => {
+  const both = [before, after]
+  const ages = agesOf(both)
+  const eldest = Math.max(...ages)
+  const amount = lowestAt(both, eldest)
+  const amountUnder = Math.min(...ages.filter((age) => age < eldest).map((age) => lowestAt(both, age)))
+  return amountUnder < amount
+    ? { amount, under_age: eldest, amount_under: amountUnder }
+    : { amount, under_age: null, amount_under: null }
+}
+
+/** The value at a path while the later one waits, since something in it is looser: the earlier one, with what is stricter in the later. */
 const whileWaiting = ({ after, before, path }: Difference): unknown => {
+  if (path === "registers") return registersOfBoth(asRegisters(before), asRegisters(after))
+  if (path === "deposits.net_cap") {
+    const [was, is] = [asNetCap(before), asNetCap(after)]
+    return was === null || is === null ? before : netCapOfBoth(was, is)
+  }
   const most = lists.get(path)
   if (most === undefined || !Array.isArray(before) || !Array.isArray(after)) return before
-  const isIn = (item: unknown) =>
-    before.some((one) => isSame(one, item) || kindOf(item) !== undefined && kindOf(one) === kindOf(item))
-  const both = [...before, ...after.filter((item) => !isIn(item))]
+  const both = [...before, ...after.filter((item) => before.every((one) => !isSame(one, item)))]
   return both.length > most ? before : both
 }
 

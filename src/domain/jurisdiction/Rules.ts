@@ -53,6 +53,11 @@ export const inForce = (versions: ReadonlyArray<ProfileVersion>, now: number): I
       until = Math.min(until, validFrom)
       break
     }
+    if (current !== undefined && version < current.version) {
+      // announced before the one that counts, which it cannot loosen: what would be looser was compared with other rules
+      current = { ...current, profile: stricterOf(current.profile, document) }
+      continue
+    }
     const waits = current !== undefined && now < looserFrom
     until = waits ? Math.min(until, looserFrom) : Infinity
     current = {
