@@ -10,6 +10,7 @@ import {
   made,
   openCasino,
   outcomeOf,
+  registration,
   staff,
   staffCall
 } from "../kit/Casino.ts"
@@ -439,6 +440,43 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.deepStrictEqual(dataOf(yield* run.put(0, lines)).rejected, [])
       const [eve] = dataOf(yield* casino.get(`/players?external_id=${run.name}-eve`))
       assert.deepInclude(eve.self_exclusion, { ends: "on_request", until: null, return_at: here.until })
+    }))
+
+  it.effect("an imported self-exclusion holds at all operators of the licensee and ends on request where the jurisdiction has it so and the line says nothing", () =>
+    Effect.gen(function*() {
+      const { id: licensee } = yield* made("/licensees", { name: fresh("licensee-") })
+      const casino = yield* casinoUnder({
+        breaks: {
+          periods: { "6_months": "self_exclusion" },
+          self_exclusion: { min: "P6M", max: null },
+          scope: "licensee",
+          ends: "on_request"
+        }
+      }, { licensee: Number(licensee) })
+      const other = yield* openCasino({
+        profiles: [casino.profile, "none"],
+        default_profile: casino.profile,
+        licensee: Number(licensee)
+      })
+      const { checker, maker } = yield* people
+      const run = yield* begunImport(casino, maker.token)
+      const person = { first_name: "Eve", last_name: fresh("Licensed "), birth_date: "1971-01-01" }
+      const until = at(now + 300 * day)
+      const exclusion = { type: "self_exclusion", since: at(now - 30 * day), until }
+      const lines = [
+        playerLine(`${run.name}-silent`, { ...person, self_exclusion: exclusion }),
+        playerLine(`${run.name}-said`, { self_exclusion: { ...exclusion, scope: "operator", ends: "by_itself" } })
+      ]
+      dataOf(yield* run.put(0, lines))
+      dataOf(yield* run.propose(1))
+      dataOf(yield* run.approve(checker.token))
+      assert.deepStrictEqual(dataOf(yield* run.put(0, lines)).rejected, [])
+      const [silent] = dataOf(yield* casino.get(`/players?external_id=${run.name}-silent`))
+      assert.deepInclude(silent.self_exclusion, { ends: "on_request", until })
+      const [said] = dataOf(yield* casino.get(`/players?external_id=${run.name}-said`))
+      assert.deepInclude(said.self_exclusion, { ends: "by_itself", until })
+      const refused = yield* other.post("/players", { ...registration(fresh("again-")), ...person })
+      assert.strictEqual(refused.code, "SELF_EXCLUDED_IDENTITY")
     }))
 
   it.effect("an import into a sandbox uses the sandbox's clock", () =>

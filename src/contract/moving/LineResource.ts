@@ -7,6 +7,7 @@ import {
   exclusionSources,
   exclusionTypes
 } from "../../domain/jurisdiction/ExclusionPeriods.ts"
+import { Duration } from "../../domain/jurisdiction/Duration.ts"
 import { maxBalance } from "../../domain/Money.ts"
 import { maxPendingBonuses } from "../../domain/bonus/BonusGrants.ts"
 import { consentSources } from "../../domain/state/ConsentStatement.ts"
@@ -106,6 +107,9 @@ export const PlayerLine = Schema.Struct({
   pending_bonuses: optional(Schema.Array(ImportedPendingBonus).check(Schema.isMaxLength(maxPendingBonuses))),
   consents: optional(Schema.Array(ImportedConsent).check(Schema.isMaxLength(maxConsents))),
   net_deposit_cap: optional(amountFrom(0)),
+  limits_chosen: optional(Schema.Array(oneOf(limitFields)).check(Schema.isMaxLength(limitFields.length))),
+  reality_check: optional(Duration),
+  moved: optional(Schema.Struct({ from: text(64), until: instant })),
   pending_changes: optional(Schema.Array(ImportedRaise).check(Schema.isMaxLength(limitFields.length))),
   self_exclusion: optional(ImportedExclusion),
   used: optional(Schema.Struct({

@@ -14,7 +14,15 @@ import { type BonusChange, type Change, type Entry, noChange, type Payment } fro
 import { answer, type Context, type Decision, missing, refused, type Step } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { emptyCounters, setBits } from "../state/Limits.ts"
-import { emptyPlayer, type Exclusion, kycStatuses, type Player, playerStatuses, Restrictions } from "../state/Player.ts"
+import {
+  emptyPlayer,
+  type Exclusion,
+  kycStatuses,
+  type Player,
+  playerStatuses,
+  Restrictions,
+  withExtras
+} from "../state/Player.ts"
 
 /** Sums of the windows of limits; absent: none. Minor units. */
 const UsedSums = Schema.Struct({ at: Schema.Number, ...Struct.Record(movedCounters, Schema.Number) })
@@ -90,6 +98,10 @@ export const Arrival = Schema.Struct({
   limits: Schema.Record(Schema.Literals(limitFields), Schema.optionalKey(Schema.Number)),
   /** Those of them that were chosen for the player. */
   limitsChosen: Schema.Array(Schema.Literals(limitFields)),
+  /** The player's own interval between reality checks. */
+  realityCheck: Schema.NullOr(Schema.String),
+  /** The jurisdiction that the player was moved from lately, and until when what is stricter there counts. */
+  moved: Schema.NullOr(Schema.Struct({ from: Schema.String, until: Schema.Number })),
   pendingLimits: Schema.Array(Schema.Struct({
     field: Schema.Literals(limitFields),
     value: Schema.NullOr(Schema.Number),
@@ -134,7 +146,7 @@ export const arrivingPlayer = (id: number, arrival: Arrival): Player => ({
   currency: arrival.currency,
   baseCurrency: arrival.baseCurrency,
   // replaced by those that count, as of any player that is loaded
-  rules: { ...noRules, code: arrival.jurisdiction },
+  rules: { ...noRules, code: arrival.jurisdiction, moved: arrival.moved },
   termsVersion: arrival.termsVersion,
   limitsReviewed: Math.floor(arrival.createdAt / 1000),
   fundsNoticed: Math.floor(arrival.createdAt / 1000),
@@ -154,6 +166,7 @@ export const arrivingPlayer = (id: number, arrival: Arrival): Player => ({
   })),
   limitsSet: setBits(arrival.limitsChosen),
   netDepositCap: arrival.netDepositCap,
+  extras: withExtras({ extras: null }, { realityCheck: arrival.realityCheck }),
   counters: arrival.used === null ? emptyCounters : { ...emptyCounters, ...arrival.used },
   withdrawn: arrival.imported.unverifiedWithdrawn
 })

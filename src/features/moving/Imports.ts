@@ -56,7 +56,7 @@ import {
   totalsOfArrival,
   totalsOfPlayer
 } from "./internal/Examined.ts"
-import { digestOf, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
+import { digestOf, isObject, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
 import { makeMatchedExclusions } from "./internal/MatchedExclusions.ts"
 import { makeExamineWithdrawals } from "./internal/Withdrawals.ts"
 
@@ -196,6 +196,23 @@ export class Imports extends Context.Service<Imports, {
         )
       }
 
+      /** An exclusion holds where the jurisdiction says, and ends as it says, unless its line does. */
+      const asInJurisdiction = (arrival: Arrival, raw: Numbered["raw"], now: number): Arrival => {
+        const { exclusion, jurisdiction } = arrival
+        const breaks = book.current(jurisdiction, now)?.profile.breaks
+        if (exclusion === null || breaks === undefined || !isStrong(exclusion.type)) return arrival
+        const said = raw["self_exclusion"]
+        const endsOnRequest = breaks.ends === "on_request" && isObject(said) && said["ends"] === undefined
+        return {
+          ...arrival,
+          exclusion: {
+            ...exclusion,
+            scope: exclusion.scope ?? (breaks.scope === "licensee" ? breaks.scope : null),
+            returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
+          }
+        }
+      }
+
       const lineDigest = (raw: Numbered["raw"]): Uint8Array => personal.fingerprint(digestOf(raw))
 
       /** Default limits by currency, each converted once. */
@@ -271,7 +288,7 @@ export class Imports extends Context.Service<Imports, {
               now
             })
             if (one._tag === "Wrong") rejected.push({ line, reasons: reasonsOf(one.messages) })
-            else read.push({ line, arrival: one.arrival, unique: one.unique })
+            else read.push({ line, arrival: asInJurisdiction(one.arrival, raw, now), unique: one.unique })
           }
         }
         const taken = yield* takenOf(operator.id, read.map(({ unique }) => unique))
@@ -289,14 +306,20 @@ export class Imports extends Context.Service<Imports, {
           return reasons.length === 0
         })
         const rules = new Map<string, boolean>()
-        for (const { arrival: { currency, jurisdiction } } of free) {
-          const key = `${jurisdiction} ${currency}`
-          if (!rules.has(key)) rules.set(key, yield* book.meet(jurisdiction, currency))
+        const codesOf = ({ jurisdiction, moved }: Arrival) =>
+          moved === null ? [jurisdiction] : [jurisdiction, moved.from]
+        for (const { arrival } of free) {
+          for (const code of codesOf(arrival)) {
+            const key = `${code} ${arrival.currency}`
+            if (!rules.has(key)) rules.set(key, yield* book.meet(code, arrival.currency))
+          }
         }
-        const ruled = free.filter(({ arrival: { currency, jurisdiction }, line }) => {
-          const isMet = rules.get(`${jurisdiction} ${currency}`) === true
-          if (!isMet) rejected.push({ line, reasons: ["currency has no exchange rate to that of the jurisdiction"] })
-          return isMet
+        const ruled = free.filter(({ arrival, line }) => {
+          const unmet = codesOf(arrival).filter((code) => rules.get(`${code} ${arrival.currency}`) !== true)
+          if (unmet.length > 0) {
+            rejected.push({ line, reasons: [`currency has no exchange rate to that of the jurisdiction ${unmet[0]}`] })
+          }
+          return unmet.length === 0
         })
         const matched = yield* matchedExclusions(
           operator.id,

@@ -90,10 +90,12 @@ const line = FastCheck.record({
     { minLength: 1, maxLength: 2 }
   ),
   self_exclusion: FastCheck.oneof(
+    FastCheck.record({ type: FastCheck.constant("time_out"), since: before, until: ahead }),
     FastCheck.record({
-      type: FastCheck.constantFrom("self_exclusion", "time_out"),
+      type: FastCheck.constant("self_exclusion"),
       since: before,
-      until: FastCheck.oneof(ahead, FastCheck.constant(null))
+      until: FastCheck.oneof(ahead, FastCheck.constant(null)),
+      ends: FastCheck.constant("by_itself")
     }),
     FastCheck.record({
       type: FastCheck.constant("self_exclusion"),
@@ -152,6 +154,8 @@ const line = FastCheck.record({
     )
   ).map((consents) => consents.filter((consent) => consent !== null)),
   net_deposit_cap: amount,
+  reality_check: FastCheck.constantFrom("PT10M", "PT1H"),
+  moved: FastCheck.record({ from: FastCheck.constantFrom("gb", "x-own"), until: ahead }),
   used: FastCheck.record({
     as_of: before,
     ...Struct.Record(Struct.keys(movedSums), amount)
@@ -173,6 +177,18 @@ const line = FastCheck.record({
   ]
 })
 
+const smallest = {
+  external_id: "e-1",
+  username: "ada_l",
+  email: "ada@example.com",
+  first_name: "Ada",
+  last_name: "Lovelace",
+  birth_date: "1950-01-01",
+  country: "DE",
+  created_at: "2020-01-01T00:00:00.000Z",
+  balance: 0
+}
+
 it("an import line keeps all its values, and is the same bytes after another export and import", () => {
   FastCheck.assert(
     FastCheck.property(line, (sent) => {
@@ -183,4 +199,12 @@ it("an import line keeps all its values, and is the same bytes after another exp
     }),
     { numRuns: 300 }
   )
+})
+
+it("limits that the player did not choose are not the player's own after another import", () => {
+  const own = { limits: { max_daily_bet: 100, max_balance: 500 }, limits_chosen: ["max_balance"] }
+  const sent = { ...smallest, ...own }
+  const out = passed(sent)
+  assert.deepInclude(out, own)
+  assert.deepInclude(passed(out), own)
 })

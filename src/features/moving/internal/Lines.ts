@@ -296,7 +296,11 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
       consents,
       netDepositCap: own.net_deposit_cap ?? null,
       limits,
-      limitsChosen: line["limits"] === undefined ? [] : limitFields.filter((field) => limits[field] !== undefined),
+      limitsChosen: line["limits"] === undefined
+        ? []
+        : limitFields.filter((field) => limits[field] !== undefined && own.limits_chosen?.includes(field) !== false),
+      realityCheck: own.reality_check ?? null,
+      moved: own.moved === undefined ? null : { from: own.moved.from, until: ms(own.moved.until) },
       pendingLimits: (own.pending_changes ?? []).map((raise) => ({
         field: raise.field,
         value: raise.requested_value,

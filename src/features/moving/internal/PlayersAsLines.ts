@@ -2,10 +2,12 @@
 import { Struct } from "effect"
 import { person } from "../../../contract/players/PlayerResource.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
+import { isStrong } from "../../../domain/limit/ExclusionTerms.ts"
 import { movedSums } from "../../../domain/limit/LimitUsage.ts"
 import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { GrantedBonus } from "../../../domain/state/Bonus.ts"
 import type { ConsentStatement } from "../../../domain/state/ConsentStatement.ts"
+import { isOwn } from "../../../domain/state/Limits.ts"
 import { noRestrictions, type Player } from "../../../domain/state/Player.ts"
 import { iso, isoOrNull } from "../../../platform/Time.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
@@ -38,7 +40,8 @@ const exclusionOf = ({ exclusion }: Player) =>
     until: isoOrNull(exclusion.until),
     ...(exclusion.source === undefined ? {} : { source: exclusion.source }),
     ...(exclusion.scope === undefined ? {} : { scope: exclusion.scope }),
-    ...(exclusion.onRequest === undefined ? {} : {
+    // where a line is silent, the exclusion ends as the jurisdiction says
+    ...(exclusion.onRequest === undefined ? isStrong(exclusion.type) ? { ends: "by_itself" } : {} : {
       ends: "on_request",
       return_from: iso(exclusion.onRequest.returnFrom),
       return_at: isoOrNull(exclusion.onRequest.returnAt)
@@ -110,6 +113,13 @@ type Row = Pick<
   | `registration_${"ip" | "promo_code" | "affiliate_id" | "btag"}`
 >
 
+/** Which limits were chosen for the player; null: all of them. */
+const chosenOf = (player: Player) => {
+  const all = limitFields.filter((field) => player.limits[field] !== undefined)
+  const chosen = all.filter((field) => isOwn(player, player.limits, field))
+  return chosen.length === all.length ? null : chosen
+}
+
 /** The operator's own name of a player, or one that is made of the id. */
 export const exportedId = ({ external_id, id }: Pick<PlayerRow, "external_id" | "id">): string =>
   external_id ?? `pitboss-${id}`
@@ -146,6 +156,11 @@ export const lineOf = (player: Player, row: Row, facts: LineFacts): Raw =>
         return value === undefined ? [] : [[field, value] as const]
       })
     ),
+    limits_chosen: chosenOf(player),
+    reality_check: player.extras?.realityCheck ?? null,
+    moved: player.rules.moved === null
+      ? null
+      : { from: player.rules.moved.from, until: iso(player.rules.moved.until) },
     pending_changes: player.pendingLimits.length === 0 ? null : player.pendingLimits.map((raise) => ({
       field: raise.field,
       requested_value: raise.value,
