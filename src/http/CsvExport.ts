@@ -8,6 +8,7 @@ import { type Refusal, refuse } from "../domain/Refusal.ts"
 import { fieldKindOf } from "../contract/common/FieldKind.ts"
 import { type ExportColumn, type ExportForm, languageOf, machineForm, spreadsheetForm } from "./CsvForms.ts"
 import { bodyText } from "./Refusals.ts"
+import { splitTarget } from "./RequestTarget.ts"
 
 /** Maximum lines of an export. A truncated export ends in a line that says so. */
 const maxLines = 100_000
@@ -48,7 +49,7 @@ export const columnsOfList = (success: ReadonlySet<Schema.Top>): ReadonlyArray<E
 
 /** Form that a request asks for, by `format`, or without one by its `Accept` header; undefined for JSON. */
 export const exportFormOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): ExportForm | undefined => {
-  const formats = new URLSearchParams(url.split("?")[1] ?? "").getAll("format")
+  const formats = new URLSearchParams(splitTarget(url).query).getAll("format")
   const accepted = headers["accept"]?.split(",")[0]?.split(";")[0]?.trim().toLowerCase()
   const [format = accepted === "text/csv" ? "csv" : "json"] = formats
   return format === "csv"
@@ -107,8 +108,8 @@ export const asCsv = <E, R>(
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const context = yield* Effect.context<R>()
-    const [path = "", search = ""] = request.url.split("?")
-    const parameters = new URLSearchParams(search)
+    const { path, query } = splitTarget(request.url)
+    const parameters = new URLSearchParams(query)
     for (const name of ["format", "page", "per_page", "limit", "cursor"]) parameters.delete(name)
     const filters = [...new Set(parameters.keys())].slice(0, 20)
     const size = list.query.find((name) => name === "per_page" || name === "limit")

@@ -21,18 +21,27 @@ export interface ExportForm {
   readonly note: (text: string) => string
 }
 
-/**
- * Places in a text where a spreadsheet would begin a formula: at its start, and behind what separates cells in some locale, with or without a quote
- * that opens the cell. Full-width signs are taken for the others. Numbers are exempt, negative ones included.
- */
-const formulaStarts = /^(?=[=+\-@＝＋－＠\t\r])|(?<=[;|\t\r\n][\s"]*)(?=[=+\-@＝＋－＠])/gu
+/** What begins a formula in a spreadsheet. Full-width signs are taken for the others. Numbers are exempt, negative ones included. */
+const sign = /^[=+\-@＝＋－＠]/
+const firstSign = /^[=+\-@＝＋－＠\t\r]/
+/** What may separate cells in some locale, with or without a quote that opens the cell. */
+const gaps = /[\s";|]+/g
+const separator = /[;|\t\r\n]/
 
 /** Phone numbers as the service keeps them (E.164): digits, which begin no formula. */
 const phone = /^\+\d{6,15}$/
 
 const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
 
-const disarmed = (text: string): string => phone.test(text) ? text : text.replaceAll(formulaStarts, "'")
+/** An apostrophe where a spreadsheet would begin a formula: at a text's start, and behind what separates cells. One pass, however long the text is. */
+const disarmed = (text: string): string => {
+  if (phone.test(text)) return text
+  const inner = text.replaceAll(
+    gaps,
+    (gap, at: number) => separator.test(gap) && sign.test(text.charAt(at + gap.length)) ? `${gap}'` : gap
+  )
+  return firstSign.test(text) ? `'${inner}` : inner
+}
 
 /** A text as a cell: in quotes where it has what separates cells or lines. */
 export const quoted = (text: string): string => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
@@ -51,9 +60,10 @@ export const machineForm: ExportForm = {
 }
 
 /** Texts that a spreadsheet would take for a number or a date: they are given as a formula that is the text, without an apostrophe. */
-const mistaken = /^[+-]?[\d.,:/\s-]*\d[\d.,:/\s-]*(e[+-]?\d+)?$/i
+const numeric = /^[+-]?([\d.,:/\s-]+)(?:e[+-]?\d+)?$/i
+const isMistaken = (text: string): boolean => /\d/.test(numeric.exec(text)?.[1] ?? "")
 
-const spreadsheetText = (text: string): string => quoted(mistaken.test(text) ? `="${text}"` : disarmed(text))
+const spreadsheetText = (text: string): string => quoted(isMistaken(text) ? `="${text}"` : disarmed(text))
 
 /** A moment in UTC as spreadsheets read it. */
 const moment = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d).*$/, "$1 $2")

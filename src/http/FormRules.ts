@@ -8,7 +8,7 @@ import { fieldIssues, parseObject } from "../contract/common/FormErrors.ts"
 import { isJson, noObject, otherMediaType, refuseOverfull } from "../protocols/ApiBodies.ts"
 import { fieldsOfQuery, parameterIssues } from "./QueryParameters.ts"
 import { bytesOrNone } from "./RequestBytes.ts"
-import { routedValues } from "./RequestTarget.ts"
+import { routedValues, splitTarget } from "./RequestTarget.ts"
 
 type FormRefusal = Refusal<"NOT_FOUND" | "INVALID_REQUEST" | "VALIDATION_FAILED">
 
@@ -36,7 +36,7 @@ export const optionalBody = <A>(schema: Schema.Codec<A, unknown>) => {
 
 /** Validation errors of a query; for a repeated field only the repetition. */
 const queryIssues = (url: string, issues: ReturnType<typeof fieldIssues>): ReturnType<typeof fieldIssues> => {
-  const sent = new URLSearchParams(url.split("?").slice(1).join("?"))
+  const sent = new URLSearchParams(splitTarget(url).query)
   return Object.fromEntries(
     Object.entries(issues).map(([name, messages]) => [
       name,
@@ -93,7 +93,7 @@ const makeParameterRules = (
     const { params: inPath, query: sent } = yield* routedValues
     const { url } = yield* HttpServerRequest.HttpServerRequest
     // an empty id: the list above it would be answered
-    if (url.split("?", 1)[0]?.endsWith("/") === true) return noSuchPath
+    if (splitTarget(url).path.endsWith("/")) return noSuchPath
     const unknown = parameterIssues(known, sent, ignored)
     if (unknown === undefined) return undefined
     if (Object.keys(pathIssues(inPath)).length > 0) return noSuchPath

@@ -5,6 +5,7 @@ import { maxPage } from "../contract/common/Pagination.ts"
 import { refuseFields } from "../domain/Refusal.ts"
 import { mapPart, type Part, type PartQuery } from "../store/Cursors.ts"
 import type { Page, PageQuery } from "../store/Rows.ts"
+import { splitTarget } from "./RequestTarget.ts"
 
 interface Position {
   readonly page: number
@@ -13,7 +14,7 @@ interface Position {
 
 /** `path?query` of the same list with one parameter replaced. */
 const linkWith = (url: string, name: string, value: string): string => {
-  const [path = "", query = ""] = url.split("?", 2)
+  const { path, query } = splitTarget(url)
   const parameters = new URLSearchParams(query)
   parameters.set(name, value)
   return `${path}?${parameters.toString()}`

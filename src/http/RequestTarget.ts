@@ -8,6 +8,12 @@ type Request = HttpServerRequest.HttpServerRequest
 export const targetOf = ({ source, url }: Request): string =>
   "url" in source && typeof source.url === "string" ? source.url : url
 
+/** A target's path and query, in which a question mark is an ordinary character (RFC 3986, 3.4). */
+export const splitTarget = (target: string): { readonly path: string; readonly query: string } => {
+  const end = target.indexOf("?")
+  return end < 0 ? { path: target, query: "" } : { path: target.slice(0, end), query: target.slice(end + 1) }
+}
+
 /**
  * Escapes semicolons and number signs of the path, which the router treats as its end. A semicolon is an ordinary character of
  * a segment (RFC 3986, 3.3); a number sign in a request target (RFC 9112, 3.2) was left unescaped by its sender.

@@ -97,6 +97,24 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     )
   })
 
+  it.effect("have the filters of their list, also of a value with a question mark", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      yield* casino.register({ last_name: "Byron" })
+      const asked = `search=Byron?&username=nobody&operator=${casino.slug}`
+      const { text } = yield* staffCall("GET", `/backoffice/v1/players?${asked}&format=csv`)
+      assert.lengthOf(text.trimEnd().split("\r\n"), 1, text)
+    }))
+
+  // of a million characters: what takes the square of the length does not end
+  it("of long texts take a time in proportion to their length", () => {
+    const long = 1_000_000
+    assert.lengthOf(cell(`x${" ".repeat(long)}y`), long + 2)
+    assert.lengthOf(cell("\t".repeat(long)), long + 3)
+    const columns = [{ name: "value", kind: "text" }] as const
+    assert.include(spreadsheetForm("en").line(columns, { value: `${"1".repeat(long)}x` }), "1x")
+  })
+
   // Excel splits cells at semicolons where the decimal sign is a comma, and a paste splits them at tabs.
   it("neutralise formulas after the separators of other locales", () => {
     assert.deepStrictEqual(

@@ -7,6 +7,7 @@ import { Screenings } from "../../src/features/screenings/Screenings.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import { dayMs, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { dataOf, fresh, made, openCasino, staff } from "../kit/Casino.ts"
+import { withPassword } from "../kit/StaffBrowser.ts"
 
 // Goal: 9.5: players are looked for on lists of sanctions and of politically exposed persons, without anybody who waits for it; what is found is a case.
 // Method: a fake of the service; the jobs are run by hand.
@@ -128,6 +129,10 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       assert.deepInclude((yield* seat.bet(10)).details, gate)
       assert.deepInclude((yield* casino.deposit(seat.id, 100)).details, gate)
       assert.deepInclude((yield* casino.withdraw(seat.id, 100)).details, { reason: "compliance_hold" })
+      const [open] = yield* staff("GET", `/obligations?player=${seat.id}&state=open`)
+      const { call } = yield* withPassword(fresh("Lia "), "compliance")
+      const waived = yield* call("POST", `/obligations/${open.id}/waive`, { reason: "none" })
+      assert.deepStrictEqual([waived.status, waived.details], [403, { reason: "second_factor_required" }])
       const [found] = yield* staff("GET", `/cases?player=${seat.id}`)
       yield* staff("PATCH", `/cases/${found.id}`, { status: "in_progress" })
       yield* staff("PATCH", `/cases/${found.id}`, { status: "decided", decision: "no_action" })

@@ -56,6 +56,12 @@ it.effect("following next links reaches the end of a list, by cursor after the l
     ])
   }))
 
+it.effect("links keep the other parameters, also behind a question mark in a value", () =>
+  Effect.gen(function*() {
+    const { links } = yield* get("/list?search=L?x&status=active")
+    assert.strictEqual(links.next, "/list?search=L%3Fx&status=active&page=2")
+  }))
+
 it.effect("a page after the maximum page number is never linked, and answered only with a cursor", () =>
   Effect.gen(function*() {
     assert.propertyVal((yield* get("/list")).links, "last", "/list?page=2")

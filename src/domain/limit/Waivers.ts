@@ -16,9 +16,13 @@ export interface Waive {
   readonly reason: string
   /** Audit log label of the actor. */
   readonly actor: string
+  /** Refusal for an actor who may not release what staff or a case imposed; absent when allowed. */
+  readonly mayNotRelease?: Refusal<"INSUFFICIENT_SCOPE"> | undefined
 }
 
-export type WaiveRefusal = Refusal<"RESPONSIBLE_GAMING_RULE">
+export type WaiveRefusal = Refusal<"RESPONSIBLE_GAMING_RULE" | "INSUFFICIENT_SCOPE">
+
+const imposed: ReadonlySet<ObligationKind> = new Set(["source_of_funds", "screening", "vulnerability_check"])
 
 const notOpen = refuse("RESPONSIBLE_GAMING_RULE", "The obligation has already been met or waived.")
 
@@ -39,10 +43,12 @@ const settingsBy: {
 
 /** Waives an open obligation together with its gates. Limits that the jurisdiction requires are set by nobody else. */
 export const waiveStep =
-  ({ actor, obligationId, reason }: Waive) => (player: Player, context: Context): Decision<Player, WaiveRefusal> => {
+  ({ actor, mayNotRelease, obligationId, reason }: Waive) =>
+  (player: Player, context: Context): Decision<Player, WaiveRefusal> => {
     const obligation = player.obligations.find(({ id }) => id === obligationId)
     if (obligation === undefined) return refused(notOpen)
     const { gates, kind } = obligation
+    if (mayNotRelease !== undefined && imposed.has(kind)) return refused(mayNotRelease)
     const { code, version } = player.rules
     const shown = { obligation_id: obligationId, kind, gates, profile: `${code} ${version}` }
     const settings = settingsBy[kind]

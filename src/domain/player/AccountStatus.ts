@@ -205,7 +205,7 @@ export interface Restrict {
   readonly reason?: string | null
   readonly actor: string
   /** Refusal for an actor who may not lift holds; absent when allowed. */
-  readonly liftRefusal?: Refusal<"INSUFFICIENT_SCOPE">
+  readonly liftRefusal?: Refusal<"INSUFFICIENT_SCOPE"> | undefined
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Staff API handlers for player obligations. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { Obligations } from "../../features/obligations/Obligations.ts"
+import { CurrentSession, secondFactorRefusal } from "../../features/staffSessions/CurrentSession.ts"
 import { walked } from "../../http/Page.ts"
 import { asStaff } from "../../http/StaffEnvelope.ts"
 
@@ -20,7 +21,12 @@ export const ObligationHandlers = HttpApiBuilder.group(
       .handle(
         "waive",
         ({ params, payload: { reason } }) =>
-          asStaff(({ label }) => obligations.waive(params.obligation, { reason, actor: label }))
+          asStaff(({ label }) =>
+            Effect.gen(function*() {
+              const mayNotRelease = secondFactorRefusal(yield* CurrentSession, yield* Clock.currentTimeMillis)
+              return yield* obligations.waive(params.obligation, { reason, actor: label, mayNotRelease })
+            })
+          )
       )
   })
 )

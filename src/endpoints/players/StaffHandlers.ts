@@ -1,5 +1,5 @@
 /** Staff API handlers for players. */
-import { Effect, Record, Schema, Struct } from "effect"
+import { Clock, Effect, Record, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { BackofficeApi } from "../../contract/StaffApi.ts"
 import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
@@ -17,6 +17,7 @@ import { wire } from "../../domain/WireNames.ts"
 import { ResponsibleGaming } from "../../features/responsibleGaming/ResponsibleGaming.ts"
 import { parseIso, periodOf } from "../../platform/Time.ts"
 import { PlayerAccounts } from "../../features/players/PlayerAccounts.ts"
+import { CurrentSession, secondFactorRefusal } from "../../features/staffSessions/CurrentSession.ts"
 import { PlayerCompliance } from "../../features/obligations/PlayerCompliance.ts"
 import { PlayerHistory } from "../../features/players/PlayerHistory.ts"
 import { filtersOf } from "./Handlers.ts"
@@ -240,15 +241,17 @@ export const PlayerHandlers = HttpApiBuilder.group(
         "restrict",
         ({ params, payload: { reason = null, ...abilities } }) =>
           asStaff(({ label, role }) =>
-            Effect.andThen(
-              accounts.restrict(params.player, {
+            Effect.gen(function*() {
+              yield* accounts.restrict(params.player, {
                 restrictions: restrictionsOf(abilities),
                 reason,
                 actor: label,
-                ...(closesAlerts.includes(role) ? {} : { liftRefusal })
-              }),
-              players.staffGet(params.player)
-            )
+                liftRefusal: closesAlerts.includes(role)
+                  ? secondFactorRefusal(yield* CurrentSession, yield* Clock.currentTimeMillis)
+                  : liftRefusal
+              })
+              return yield* players.staffGet(params.player)
+            })
           )
       )
       .handle("sign_out", ({ params, payload }) =>

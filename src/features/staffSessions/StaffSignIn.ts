@@ -212,13 +212,14 @@ export class StaffSignIn extends Context.Service<StaffSignIn, {
 
       const byPassword: StaffSignIn["Service"]["byPassword"] = Effect.fn("StaffSignIn.byPassword")(
         function*({ code, name, password }, browser) {
-          const subject = sha256(`name:${name.toLowerCase()}`)
-          yield* attempt(subject)
           const account = yield* orTryAgain(oneOf(accountRows(
             sql`SELECT id, password_hash AS "passwordHash", password_of_token AS "isOfToken",
                 totp_sealed IS NOT NULL AS "hasSecondFactor" FROM staff
               WHERE lower(name) = lower(${name}) AND password_hash IS NOT NULL AND active`
           )))
+          // an account by its id: the database has spellings of a name that equal it where JavaScript has others
+          const subject = sha256(account === undefined ? `name:${name.toLowerCase()}` : `account:${account.id}`)
+          yield* attempt(subject)
           const isCorrect = yield* passwords.verify(Redacted.value(password), account?.passwordHash ?? undefined)
           if (!isCorrect || account === undefined) return yield* Effect.fail(wrong)
           if (account.hasSecondFactor && (code === undefined || !(yield* takeCode(account.id, code)))) {
