@@ -73,6 +73,9 @@ layer(layerBothServers, { excludeTestServices: true })("the staff API", (it) => 
       const wrong: ReadonlyArray<readonly [path: string, body: { readonly [field: string]: unknown }, field: string]> =
         [
           ["/operators", { slug: "first", name: "x", currency: "EUR" }, "slug"],
+          // words of the command line
+          ["/operators", { slug: "all", name: "x", currency: "EUR" }, "slug"],
+          ["/operators", { slug: "none", name: "x", currency: "EUR" }, "slug"],
           ["/operators", { slug: "other", name: "x", currency: "XXX" }, "currency"],
           ["/keys", { operator: "first", ip_allowlist: ["300.1.1.1"] }, "ip_allowlist.0"],
           ["/keys", { operator: "first", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],

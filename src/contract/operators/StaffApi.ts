@@ -11,7 +11,10 @@ import { cooperationModels, features } from "../../domain/state/Operator.ts"
 
 const identity = {
   slug: {
-    form: slug.annotate({ description: "Short name, unique." }),
+    // words of the command line, which names operators
+    form: slug.annotate({ description: "Short name, unique." }).check(
+      Schema.makeFilter((value: string) => !["all", "none"].includes(value) || "must not be all or none")
+    ),
     shown: Schema.String
   },
   name: {
