@@ -226,7 +226,7 @@ const roundsStatement = (days: Days): string =>
 export const reportInvariants: ReadonlyArray<LedgerInvariant> = [
   {
     rule: "daily_sums_are_the_ledger",
-    seconds: 25,
+    seconds: 15,
     statement: dailySumsStatement("all"),
     incremental: dailySumsStatement("new")
   },
