@@ -208,6 +208,11 @@ layer(layerCasinos, { excludeTestServices: true })("player cases", (it) => {
       assert.deepInclude(check, { kind: "vulnerability_check", state: "open", gates: [] })
       yield* decided(one.id, { decision: "monitor" })
       assert.deepInclude((yield* obligations)[0], { id: check.id, state: "met" })
+      // a case that is taken up again imposes its check again
+      yield* update(one.id, { status: "in_progress" })
+      assert.deepInclude((yield* obligations)[0], { kind: "vulnerability_check", state: "open" })
+      yield* update(one.id, { status: "decided", decision: "monitor" })
+      assert.deepInclude((yield* obligations)[0], { kind: "vulnerability_check", state: "met" })
       yield* pass(40 * dayMs)
       dataOf(yield* casino.deposit(player, 1001), 201)
       assert.lengthOf((yield* found).alerts, 1)

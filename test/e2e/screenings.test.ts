@@ -145,6 +145,28 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       dataOf(yield* casino.withdraw(seat.id, 100), 201)
     }))
 
+  it.effect("9.5: a sanction case that is taken up again stops play and deposits again until it is decided again", () =>
+    Effect.gen(function*() {
+      const { casino, fake } = yield* screened
+      const name = fresh("Oligarch")
+      const seat = yield* casino.sit(1000, { ...named, last_name: name })
+      fake.know([hitOn(name, "sanction")])
+      yield* rounds
+      const [found] = yield* staff("GET", `/cases?player=${seat.id}`)
+      const move = (body: object) => staff("PATCH", `/cases/${found.id}`, { ...body })
+      yield* move({ status: "in_progress" })
+      yield* move({ status: "decided", decision: "no_action" })
+      dataOf(yield* seat.bet(10))
+      yield* move({ status: "in_progress" })
+      const gate = { reason: "obligation", obligations: ["screening"] }
+      assert.deepInclude((yield* seat.bet(10)).details, gate)
+      assert.deepInclude((yield* casino.deposit(seat.id, 100)).details, gate)
+      const [obligation] = dataOf(yield* casino.get(`/players/${seat.id}/obligations`))
+      assert.deepInclude(obligation, { kind: "screening", state: "open" })
+      yield* move({ status: "decided", decision: "no_action" })
+      dataOf(yield* seat.bet(10))
+    }))
+
   it.effect("9.5: of two sanction cases the last one decided lets the player continue, in either order", () =>
     Effect.gen(function*() {
       for (const first of [0, 1]) {

@@ -26,14 +26,16 @@ type Refused = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "INSUFFICIENT_SCOPE" 
 const notFound = refuse("NOT_FOUND", "There is no such case.")
 const isClosed = refuseFields({ status: ["cannot be changed any more: it is closed"] })
 
-const factRows = rowsOf(Schema.Struct({
+const Facts = Schema.Struct({
   hasReport: Schema.Boolean,
   hasOpenQuestion: Schema.Boolean,
   hasRefusal: Schema.Boolean,
   isSanctioned: Schema.Boolean,
+  hasCheck: Schema.Boolean,
   otherSanctions: Schema.Number,
   heldAlerts: Schema.Number
-}))
+})
+const factRows = rowsOf(Facts)
 const idRows = rowsOf(Schema.Struct({ id: Schema.Number }))
 const otherRows = rowsOf(Schema.Struct({ caseId: Schema.NullOr(Schema.Number) }))
 
@@ -86,6 +88,8 @@ export class CaseWork extends Context.Service<CaseWork, {
           sql`SELECT count(r.id) > 0 AS "hasReport", coalesce(bool_or(r.consent = 'requested'), false) AS "hasOpenQuestion",
               coalesce(bool_or(r.consent = 'refused'), false) AS "hasRefusal",
               (SELECT c.details @> '{"sanction": true}' FROM cases c WHERE c.id = ${id}::float8::bigint) AS "isSanctioned",
+              EXISTS (SELECT FROM obligations o WHERE o.case_id = ${id}::float8::bigint
+                AND o.player_id = ${playerId}::float8::bigint AND o.kind = 'vulnerability_check') AS "hasCheck",
               (SELECT count(*)::float8 FROM cases c WHERE c.player_id = ${playerId}::float8::bigint AND c.id <> ${id}::float8::bigint
                 AND c.type = 'screening' AND c.status IN ('open', 'in_progress')
                 AND c.details @> '{"sanction": true}') AS "otherSanctions",
@@ -119,14 +123,27 @@ export class CaseWork extends Context.Service<CaseWork, {
         return closed.map((alert) => alert.id)
       })
 
-      /** What a move decides for money. The gate of a sanction is for every case about one, and stays until the last is decided. */
+      const imposed = (obligation: "screening" | "vulnerability_check"): ReadonlyArray<CaseOrder> => [
+        { _tag: "Impose", obligation, dueAt: null, isTold: true, text: null }
+      ]
+
+      /**
+       * What a move decides for money. The gate of a sanction is for every case about one, and stays until the last is decided. A case that is taken up
+       * again is not decided: what it had imposed counts again.
+       */
       const ordersOf = (
         before: Case,
         after: Case,
-        { otherSanctions }: { readonly otherSanctions: number },
+        { hasCheck, isSanctioned, otherSanctions }: typeof Facts.Type,
         closedAlerts: ReadonlyArray<number>
       ): ReadonlyArray<CaseOrder> => {
         if (before.status === after.status) return []
+        const isReopened = before.status === "decided" && after.status === "in_progress"
+        const imposedAgain: ReadonlyArray<CaseOrder> = !isReopened ? [] : after.type === "screening"
+          ? isSanctioned ? imposed("screening") : []
+          : hasCheck
+          ? imposed("vulnerability_check")
+          : []
         const settled: ReadonlyArray<CaseOrder> = after.status !== "decided" ? [] : after.type === "screening"
           ? otherSanctions > 0 ? [] : [{ _tag: "Settle", obligation: "screening", state: "waived" }]
           : after.type === "vulnerability"
@@ -134,6 +151,7 @@ export class CaseWork extends Context.Service<CaseWork, {
           : []
         return [
           ...settled,
+          ...imposedAgain,
           ...(before.amount === after.amount ? [] : [{ _tag: "Cap", amount: after.amount } as const]),
           ...(after.status === "closed"
             ? [{ _tag: "Release" } as const, { _tag: "ReleaseAlerts", alerts: closedAlerts } as const]
