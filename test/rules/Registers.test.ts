@@ -158,7 +158,7 @@ describe("exclusion registers", () => {
     assert.isDefined(refuseAccount(unanswered.state, "canBet", noon + 1))
     const other = noteCheckStep(answer({ kind: "generic", answeredAt: noon + 2 }))(unanswered.state, context(noon + 2))
     assert.isDefined(refuseAccount(other.state, "canBet", noon + 2))
-    const cleared = noteCheckStep(answer({ answeredAt: noon + 3 }))(other.state, context(noon + 3))
+    const cleared = noteCheckStep(answer({ askedAt: noon + 2, answeredAt: noon + 3 }))(other.state, context(noon + 3))
     assert.deepStrictEqual(cleared.change?.events.map(({ type }) => type), ["player.register_cleared"])
     assert.isUndefined(refuseAccount(cleared.state, "canBet", noon + 3))
   })
@@ -188,6 +188,24 @@ describe("exclusion registers", () => {
     const late = noteCheckStep(answer({ answeredAt: noon - 1 }))(player, context(noon + 1))
     assert.isTrue(isRegisterExcluded(late.state.registers))
     assert.strictEqual(late.change?.registerChecks.length, 1)
+  })
+
+  it("5.5 a register's answer to a question asked before the player was excluded does not lift the exclusion, however late it comes", () => {
+    const excluded = makePlayer({ registers: [spelpaus("excluded", noon)] })
+    for (const verdict of ["clear", "previous"] as const) {
+      const late = noteCheckStep(answer({ event: "refresh", verdict, askedAt: noon - 1, answeredAt: noon + 900 }))(
+        excluded,
+        context(noon + 900)
+      )
+      assert.deepStrictEqual(late.state.registers, excluded.registers)
+      assert.deepStrictEqual(late.change?.events, [])
+      assert.strictEqual(late.change?.registerChecks.length, 1)
+      const next = noteCheckStep(answer({ verdict, askedAt: noon, answeredAt: noon + 1 }))(
+        late.state,
+        context(noon + 1)
+      )
+      assert.isFalse(isRegisterExcluded(next.state.registers))
+    }
   })
 
   it("a register's answer that the player is excluded counts even if the stored one seems newer, as the nodes' clocks differ", () => {

@@ -40,20 +40,22 @@ const fields = ({ answeredAt, kind, verdict }: RegisterAnswer) => ({
 /**
  * Writes a check. A proper answer is the player's standing with that register from then on. The first that excludes ends all sessions; the first that
  * does not, after one that did or about somebody who was excluded elsewhere before, is told as well. An answer older than the one held changes nothing,
- * unless it excludes: by the clock of another node it may be the newer one.
+ * unless it excludes: by the clock of another node it may be the newer one. An exclusion is ended only by an answer to a question that was asked after it:
+ * an earlier question may be answered later, and says what the register knew before.
  */
 export const noteCheckStep = (given: RegisterAnswer) => (player: Player, context: Context): Accept<Player> => {
   const draft = new Draft(player, context)
   const check = { ...given, id: draft.takeId(), operatorId: player.operatorId, playerId: player.id }
-  const { answeredAt: at, kind, verdict } = given
+  const { answeredAt: at, askedAt, kind, verdict } = given
   const last = standingWith(player.registers, kind)
-  const changed = verdict === "unavailable" || verdict !== "excluded" && last !== undefined && last.at > at
+  const isLate = last !== undefined && verdict !== "excluded" && last.at > (last.verdict === "excluded" ? askedAt : at)
+  const changed: Pick<Partial<Player>, "registers"> = verdict === "unavailable" || isLate
     ? {}
     : { registers: withStanding(player.registers, { kind, verdict, at }) }
   const was = isRegisterExcluded(player.registers)
   const is = isRegisterExcluded(changed.registers ?? player.registers)
   if (is && !was) draft.emit("player.register_excluded", fields(given))
-  else if (was && !is || verdict === "previous" && last?.verdict !== "previous") {
+  else if (was && !is || !isLate && verdict === "previous" && last?.verdict !== "previous") {
     draft.emit("player.register_cleared", fields(given))
   }
   const ended = is && !was ? { sessionsEndedAt: sessionsEnd(player, context.now) } : {}
