@@ -470,6 +470,8 @@ CREATE TABLE players (
   -- of an exclusion that ends at the player's request only: from when it may be made, and when the player returns
   exclusion_return_from timestamptz,
   exclusion_return_at timestamptz,
+  -- the wait from the request to the return, by the rules under which it was made; null of an imported one
+  exclusion_return_wait text,
   -- who asked for the exclusion
   exclusion_source text,
   -- when the exclusion is over; null while that is not known

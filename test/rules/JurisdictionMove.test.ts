@@ -1,13 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { builtInProfiles } from "../../src/domain/jurisdiction/BuiltIn.ts"
+import type { ExclusionPeriod } from "../../src/domain/jurisdiction/ExclusionPeriods.ts"
 import { looserFrom } from "../../src/domain/jurisdiction/Moves.ts"
 import { Profile } from "../../src/domain/jurisdiction/Profile.ts"
 import { dayNumber, type Rules, rulesIn } from "../../src/domain/jurisdiction/Rules.ts"
 import { oneForOne } from "../../src/domain/CurrencyConversion.ts"
+import { acknowledgeStep } from "../../src/domain/limit/Acknowledgements.ts"
+import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
 import { moveJurisdictionStep } from "../../src/domain/player/JurisdictionMove.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
 import { day, hour, makePlayer, noon } from "../kit/Messages.ts"
+import { RuleRunner } from "../kit/RuleRunner.ts"
 
 // Goal: 2.4: what is stricter in the other jurisdiction, and its breaks, count at once; what is looser waits as a raise would; what runs stays. Method:
 // players moved between two jurisdictions of which neither is stricter in everything.
@@ -34,12 +39,28 @@ const south = rulesOf("x-south", {
 
 const at = (rules: Rules, more: Partial<Player> = {}) => makePlayer({ rules, ...more })
 
-const move = (player: Player, to: Rules, now = noon) =>
-  moveJurisdictionStep({ to, coolingOffHours: 48, reason: "moved house", actor: "staff:1" })(player, {
-    now,
-    firstId: 100,
-    known: undefined
-  })
+const builtIn = (code: string): Rules => {
+  const profile = builtInProfiles.find((one) => one.code === code) ?? assert.fail(code)
+  return rulesIn({ profile, version: 1 }, oneForOne)
+}
+
+const moveStep = (to: Rules) =>
+  moveJurisdictionStep({ to, coolingOffHours: 48, reason: "moved house", actor: "staff:1" })
+
+const move = (player: Player, to: Rules, now = noon) => moveStep(to)(player, { now, firstId: 100, known: undefined })
+
+const selfExclude = (period: ExclusionPeriod) => selfExcludeStep({ period, until: null, type: null, actor: "key:1" })
+
+const returnToPlay = acknowledgeStep({
+  kind: "return_to_play",
+  answer: "accept",
+  field: null,
+  obligationId: null,
+  textVersion: null,
+  channel: null,
+  by: "staff",
+  actor: "staff:1"
+})
 
 const moved = (player: Player, to: Rules, now = noon) => {
   const decision = move(player, to, now)
@@ -92,6 +113,35 @@ describe("2.4 a move to another jurisdiction", () => {
     assert.deepInclude(refuseAccount({ ...state, exclusion: null }, "canBet", noon)?.details, {
       obligations: ["required_limits"]
     })
+  })
+
+  it("keeps the wait between a player's request to return from an exclusion and the return, also once all rules of the new jurisdiction apply", () => {
+    for (const [from, to, waited] of [["de", "none", 7 * day], ["de", "mt", 7 * day], ["gb", "none", day]] as const) {
+      const excluded = new RuleRunner([at(builtIn(from))])
+      excluded.now = noon
+      excluded.accept(selfExclude(from === "gb" ? "6_months" : "3_months"))
+      excluded.now = (excluded.player().exclusion?.until ?? 0) + 1
+      excluded.accept(moveStep(builtIn(to)))
+      for (const rules of [excluded.player().rules, builtIn(to)]) {
+        const runner = new RuleRunner([{ ...excluded.player(), rules }])
+        runner.now = excluded.now
+        runner.accept(returnToPlay)
+        assert.strictEqual(runner.player().exclusion?.onRequest?.returnAt, runner.now + waited, `${from} to ${to}`)
+      }
+    }
+  })
+
+  it("keeps the wait of an exclusion that was imported without one, and of one that is prolonged in the new jurisdiction", () => {
+    const onRequest = { returnFrom: noon, returnAt: null }
+    const imported = at(builtIn("de"), {
+      exclusion: { type: "self_exclusion", since: noon - day, until: noon, onRequest }
+    })
+    const { state } = moved(imported, builtIn("none"))
+    assert.deepStrictEqual(state.exclusion?.onRequest, { ...onRequest, wait: "P7D" })
+    const runner = new RuleRunner([state])
+    runner.now = noon
+    runner.accept(selfExclude("6_months"))
+    assert.strictEqual(runner.player().exclusion?.onRequest?.wait, "P7D")
   })
 
   it("cannot be followed by a move to a third jurisdiction that shortens the wait, but can be reversed", () => {

@@ -426,7 +426,14 @@ const runScript = Effect.fnUntraced(function*(store: PlayerStore) {
           { alertId: 7, isLifted: false, isCase: true }
         ],
         netDepositCap: 90_000,
-        exclusion: { type: "time_out", since: noon, until: noon + day, source: "staff", scope: "licensee" },
+        exclusion: {
+          type: "self_exclusion",
+          since: noon,
+          until: noon + day,
+          source: "staff",
+          scope: "licensee",
+          onRequest: { returnFrom: noon + day, returnAt: noon + 2 * day, wait: "P1D" }
+        },
         sessionsEndedAt: noon,
         extras: { realityCheck: "PT20M", walletSessionsEndedAt: noon, dormantSince: noon + day },
         limits: { max_single_bet: 7 },

@@ -1,5 +1,5 @@
 /** Periods, types, sources and endings of exclusions. Pure and without server code: the pages show the end before the request is sent. */
-import { after } from "./Duration.ts"
+import { after, orderOf } from "./Duration.ts"
 
 /** Length of each period; null has no end. */
 const lengths = {
@@ -54,6 +54,14 @@ export type ExclusionScope = (typeof exclusionScopes)[number]
 
 /** How an exclusion ends. */
 export const exclusionEndings = ["by_itself", "on_request"] as const
+
+const noWait = "PT0S"
+
+/** The wait from the request to return to the return: the jurisdiction's, and none shorter than that of an exclusion that is prolonged. */
+export const returnWaitOf = (
+  { return_wait: wait }: { readonly return_wait: string | null },
+  current = noWait
+): string => orderOf(current) > orderOf(wait ?? noWait) ? current : wait ?? noWait
 
 /** Periods on offer where a jurisdiction does not say otherwise (SPEC section 4.7). */
 export const standardPeriods = {

@@ -7,6 +7,7 @@ import { isDueByTime, mustAcceptTerms } from "../obligation/Obligations.ts"
 import { mustAnswerPrompt, ownLimits, promptDeclined, waits } from "../state/Limits.ts"
 import type { Acknowledgement, NewAcknowledgement } from "../state/Obligation.ts"
 import { after } from "../jurisdiction/Duration.ts"
+import { returnWaitOf } from "../jurisdiction/ExclusionPeriods.ts"
 import type { Settings } from "../state/Change.ts"
 import { activeExclusion, type Player, sessionsEnd, withExtras } from "../state/Player.ts"
 
@@ -49,12 +50,12 @@ const answerPrompt = (player: Player, { answer }: Acknowledge): Answered | Ackno
     ? { limitsSet: player.limitsSet | promptDeclined }
     : notOpen("The player has no open request to set limits that can be declined. To set a limit, change the limits.")
 
-/** The end of an exclusion that ends on request: after the wait of the jurisdiction, from when it may be asked for. */
+/** The end of an exclusion that ends on request: after its wait, from when it may be asked for. */
 const answerReturn = (player: Player, { answer }: Acknowledge, now: number): Answered | AcknowledgeRefusal => {
   const exclusion = activeExclusion(player, now)
   if (exclusion?.onRequest === undefined) return notOpen("The player has no exclusion that ends on request.")
   if (answer !== "accept") return notOpen("A return to play can only be accepted.")
-  const { returnAt, returnFrom } = exclusion.onRequest
+  const { returnAt, returnFrom, wait = returnWaitOf(player.rules.breaks) } = exclusion.onRequest
   if (returnAt !== null) {
     return refuse("RESPONSIBLE_GAMING_RULE", "The player has already asked to return to play.", {
       return_at: new Date(returnAt).toISOString()
@@ -68,7 +69,7 @@ const answerReturn = (player: Player, { answer }: Acknowledge, now: number): Ans
   return {
     exclusion: {
       ...exclusion,
-      onRequest: { returnFrom, returnAt: after(player.rules.breaks.return_wait ?? "PT0S", now) }
+      onRequest: { ...exclusion.onRequest, returnAt: after(wait, now) }
     }
   }
 }

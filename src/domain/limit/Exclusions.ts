@@ -11,7 +11,8 @@ import {
   type ExclusionSource,
   type ExclusionType,
   periodEnd,
-  type requestChannels
+  type requestChannels,
+  returnWaitOf
 } from "../jurisdiction/ExclusionPeriods.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import { derivedType, isStrong, isWithin, returnFromOf } from "./ExclusionTerms.ts"
@@ -140,7 +141,8 @@ const nextExclusion = (player: Player, request: SelfExclude, now: number): Exclu
     ...(scope === "licensee" || current?.scope === "licensee" ? { scope: "licensee" as const } : {})
   }
   const returnFrom = returnFromOf(rules.breaks, termsOf(current), exclusion, now)
-  return returnFrom === undefined ? exclusion : { ...exclusion, onRequest: { returnFrom, returnAt: null } }
+  const wait = returnWaitOf(rules.breaks, current?.onRequest?.wait)
+  return returnFrom === undefined ? exclusion : { ...exclusion, onRequest: { returnFrom, returnAt: null, wait } }
 }
 
 /** Where the exclusion holds: a time-out at the operator, others as the jurisdiction says, or as the player says where it asks. */
@@ -307,7 +309,15 @@ export const excludeForLicenseeStep =
       until,
       source: "licensee",
       ...(current?.scope === undefined ? {} : { scope: current.scope }),
-      ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt: null } })
+      ...(returnFrom === null
+        ? {}
+        : {
+          onRequest: {
+            returnFrom,
+            returnAt: null,
+            wait: returnWaitOf(player.rules.breaks, current?.onRequest?.wait)
+          }
+        })
     }, { actor: "scheduler", action: "player.self_exclusion", reason: "the person is excluded for the whole licensee" })
     return { ...accepted, reply: undefined }
   }

@@ -1,4 +1,5 @@
 /** Move of a player to another jurisdiction of the operator, by staff. Running exclusions and pending limit raises stay as they are. */
+import { returnWaitOf } from "../jurisdiction/ExclusionPeriods.ts"
 import { isLooserElsewhere, looserFrom, rulesWhileMoving } from "../jurisdiction/Moves.ts"
 import { ageAt, type Rules } from "../jurisdiction/Rules.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
@@ -27,6 +28,12 @@ const shown = ({ code, moved, version }: Rules) => ({
   looser_from: moved === null ? null : iso(moved.until)
 })
 
+/** An exclusion keeps its way of ending: one that carries no wait of its own takes that of the jurisdiction left. */
+const keptWait = ({ exclusion, rules }: Player): Partial<Pick<Player, "exclusion">> =>
+  exclusion?.onRequest === undefined || exclusion.onRequest.wait !== undefined
+    ? {}
+    : { exclusion: { ...exclusion, onRequest: { ...exclusion.onRequest, wait: returnWaitOf(rules.breaks) } } }
+
 /**
  * Moves a player. While an earlier move waits for what is looser, only the way back is open, and that waits as long: a way through a third jurisdiction
  * would cut the wait short.
@@ -53,7 +60,7 @@ export const moveJurisdictionStep =
     const next = rules.moved !== null || isLooserElsewhere(rules, to)
       ? rulesWhileMoving(rules, to, { from: rules.code, until })
       : to
-    return acceptSettings(new Draft(player, context), { rules: next }, {
+    return acceptSettings(new Draft(player, context), { rules: next, ...keptWait(player) }, {
       actor,
       action: "player.jurisdiction",
       before: shown(rules),

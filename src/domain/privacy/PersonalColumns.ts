@@ -138,7 +138,8 @@ export const otherColumns: { readonly [table: string]: { readonly [reason in Rea
   players: {
     word:
       "country language currency category risk_level registration_source registration_promo_code terms_version status kyc_status " +
-      "exclusion_type erased_classes limits pending_limits withdrawal_holds jurisdiction exclusion_source exclusion_scope moved_from reality_check"
+      "exclusion_type erased_classes limits pending_limits withdrawal_holds jurisdiction exclusion_source exclusion_scope exclusion_return_wait " +
+      "moved_from reality_check"
   },
   profile_factors: { setting: "code currency" },
   profile_versions: { setting: "code document", staff: "approved_by imported_by" },

@@ -54,6 +54,15 @@ export const noRestrictions: Restrictions = {
   excludedFromBonuses: false
 }
 
+interface OnRequest {
+  /** From when the player may ask to return. */
+  readonly returnFrom: number
+  /** When the player returns; null: nobody has asked. */
+  readonly returnAt: number | null
+  /** From the request to the return, ISO 8601, by the rules under which the exclusion was made; absent of an imported one: by the rules at the request. */
+  readonly wait?: string
+}
+
 /** Instants in epoch milliseconds; `until` null means indefinite. */
 export interface Exclusion {
   readonly type: ExclusionType
@@ -63,12 +72,12 @@ export interface Exclusion {
   readonly source?: ExclusionSource
   /** Where it was asked for; absent: at the player's operator alone. */
   readonly scope?: ExclusionScope
-  /** With one that ends at the player's request only: from when that may be made, and when the player returns; null: nobody has asked. */
-  readonly onRequest?: { readonly returnFrom: number; readonly returnAt: number | null }
+  /** With one that ends at the player's request only. */
+  readonly onRequest?: OnRequest
 }
 
 /** The exclusion that the columns of a player's row hold; null where they hold none. */
-export const exclusionOf = ({ returnAt, returnFrom, scope = null, since, source, type, until }: {
+export const exclusionOf = ({ returnAt, returnFrom, returnWait = null, scope = null, since, source, type, until }: {
   readonly type: ExclusionType | null
   readonly since: number | null
   readonly until: number | null
@@ -76,6 +85,7 @@ export const exclusionOf = ({ returnAt, returnFrom, scope = null, since, source,
   readonly scope?: ExclusionScope | null
   readonly returnFrom: number | null
   readonly returnAt: number | null
+  readonly returnWait?: string | null
 }): Exclusion | null =>
   type === null || since === null ? null : {
     type,
@@ -83,7 +93,9 @@ export const exclusionOf = ({ returnAt, returnFrom, scope = null, since, source,
     until,
     ...(source === null ? {} : { source }),
     ...(scope === null ? {} : { scope }),
-    ...(returnFrom === null ? {} : { onRequest: { returnFrom, returnAt } })
+    ...(returnFrom === null
+      ? {}
+      : { onRequest: { returnFrom, returnAt, ...(returnWait === null ? {} : { wait: returnWait }) } })
   }
 
 /** When an exclusion is over; null while that is not known. */

@@ -31,6 +31,7 @@ export const settingsColumns = columnsOf<SettingsRow, SettingsRow>({
     time("exclusion_until", (row) => row.exclusion?.until ?? null),
     time("exclusion_return_from", (row) => row.exclusion?.onRequest?.returnFrom ?? null),
     time("exclusion_return_at", (row) => row.exclusion?.onRequest?.returnAt ?? null),
+    text("exclusion_return_wait", (row) => row.exclusion?.onRequest?.wait ?? null),
     text("exclusion_source", (row) => row.exclusion?.source ?? null),
     text("exclusion_scope", (row) => row.exclusion?.scope ?? null)
   ],
