@@ -9,6 +9,12 @@ import type { Moved, Rules } from "./Rules.ts"
 
 const dayMs = 86_400_000
 
+interface MovedColumns {
+  readonly movedFrom: string | null
+  /** Epoch milliseconds. */
+  readonly looserFrom: number | null
+}
+
 /** When what is looser may count: as a raise of a limit would, after the longest wait that there is. */
 export const looserFrom = (from: number, before: Profile, coolingOffHours: number): number =>
   Math.max(
@@ -19,6 +25,10 @@ export const looserFrom = (from: number, before: Profile, coolingOffHours: numbe
 /** Whether something besides the breaks is looser in the other jurisdiction. */
 export const isLooserElsewhere = (before: Rules, elsewhere: Rules): boolean =>
   differencesOf(before, elsewhere).some(({ effect, path }) => effect === "looser" && !path.startsWith("breaks."))
+
+/** The move that the columns of a player's row hold; null where they hold none. */
+export const movedOf = ({ looserFrom: until, movedFrom: from }: MovedColumns): Moved | null =>
+  from === null || until === null ? null : { from, until }
 
 /** What counts for a player of `elsewhere` until what is looser there than `before` may. */
 export const rulesWhileMoving = (before: Rules, elsewhere: Rules, moved: Moved): Rules => ({

@@ -5,7 +5,7 @@ import { Chain } from "../../chain/Chain.ts"
 import type { AuditLine } from "../../chain/Lines.ts"
 import { reverifyStep } from "../../domain/player/AccountStatus.ts"
 import { forgetAnswersStep } from "../../domain/player/RegisterChecks.ts"
-import { dayNumber } from "../../domain/jurisdiction/Rules.ts"
+import { dayNumber, noRules } from "../../domain/jurisdiction/Rules.ts"
 import { answer } from "../../domain/state/Decision.ts"
 import { type Refusal, refuse, refuseFields } from "../../domain/Refusal.ts"
 import { Ids } from "../../platform/Ids.ts"
@@ -30,7 +30,7 @@ import { oneOf, orTryAgain, rowsOf } from "../../store/Rows.ts"
 export type ProfileRefusal = Refusal<"NOT_FOUND" | "VALIDATION_FAILED" | "SELF_EXCLUDED_IDENTITY" | "TRY_AGAIN">
 
 const consentRows = rowsOf(ConsentRow)
-const jurisdictions = rowsOf(Schema.Struct({ jurisdiction: Schema.String }))
+const codeRows = rowsOf(Schema.Struct({ codes: Schema.Array(Schema.String) }))
 
 const notFound = refuse("NOT_FOUND", "There is no such player.")
 const tryAgain = refuse("TRY_AGAIN", "Temporarily unavailable. Send the same request again.")
@@ -241,11 +241,17 @@ export class Profiles extends Context.Service<Profiles, {
         function*(operatorId: number, playerId: number, body: { readonly [field: string]: unknown }, actor: string) {
           const now = yield* Clock.currentTimeMillis
           const known = yield* oneOf(
-            jurisdictions(sql`SELECT jurisdiction FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`)
+            // of who was moved lately, the jurisdiction left counts as well
+            codeRows(
+              sql`SELECT array_remove(ARRAY[jurisdiction, CASE WHEN looser_from > ${
+                toDate(now)
+              } THEN moved_from END], NULL) AS codes
+                FROM players WHERE id = ${playerId} AND operator_id = ${operatorId}`
+            )
           )
           if (known === undefined) return yield* Effect.fail(notFound)
-          const minimumAge = book.current(known.jurisdiction, now)?.profile.minimum_age
-          const { changes, messages, unique } = checkProfileChanges(body, now, minimumAge)
+          const ages = known.codes.map((code) => book.current(code, now)?.profile.minimum_age ?? noRules.minimum_age)
+          const { changes, messages, unique } = checkProfileChanges(body, now, Math.max(...ages))
           const takenNow = yield* findTaken(operatorId, unique, playerId)
           if (changes === undefined || Object.keys(takenNow).length > 0) {
             return yield* Effect.fail(refuseFields({ ...messages, ...takenNow }))

@@ -5,6 +5,8 @@
 import { Clock, Context, Effect, Layer, Schema, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RefreshReport } from "../../contract/registers/StaffApi.ts"
+import { Instant } from "../../domain/Instant.ts"
+import { movedOf } from "../../domain/jurisdiction/Moves.ts"
 import { type Rules } from "../../domain/jurisdiction/Rules.ts"
 import { type RegisterKind, registerKinds } from "../../domain/register/Register.ts"
 import type { RegisterAnswer } from "../../domain/player/RegisterChecks.ts"
@@ -41,7 +43,13 @@ const againForMs = 30 * dayMs
 /** Pause between two questions about a player whom nobody answers about: each leaves a check. */
 const againAfterMs = 5 * 60_000
 
-const dueRows = rowsOf(Schema.Struct({ id: Schema.Number, jurisdiction: Schema.String, currency: Schema.String }))
+const dueRows = rowsOf(Schema.Struct({
+  id: Schema.Number,
+  jurisdiction: Schema.String,
+  movedFrom: Schema.NullOr(Schema.String),
+  looserFrom: Schema.NullOr(Instant),
+  currency: Schema.String
+}))
 const againRows = rowsOf(Schema.Struct({ playerId: Schema.Number, kind: Schema.Literals(registerKinds) }))
 const connectionRows = rowsOf(Schema.Struct({
   operatorId: Schema.Number,
@@ -86,9 +94,11 @@ export class RegisterRefresh extends Context.Service<RegisterRefresh, {
           book.current(code, now)?.profile.registers.some((one) => one.kind === kind)
         )
         return yield* dueRows(
-          sql`SELECT p.id, p.jurisdiction, p.currency FROM players p JOIN accounts a ON a.player_id = p.id
+          sql`SELECT p.id, p.jurisdiction, p.moved_from AS "movedFrom", p.looser_from AS "looserFrom", p.currency
+            FROM players p JOIN accounts a ON a.player_id = p.id
             WHERE p.operator_id = ${operatorId} AND p.id > ${after}::float8::bigint AND p.status = 'active'
-              AND p.jurisdiction = ANY(${texts(codes)})
+              AND (p.jurisdiction = ANY(${texts(codes)})
+                OR p.moved_from = ANY(${texts(codes)}) AND p.looser_from > ${toDate(now)})
               AND greatest(p.last_login_at, a.real_updated_at, a.bonus_updated_at) >= ${toDate(now - activeForMs)}
               AND NOT EXISTS (SELECT FROM jsonb_array_elements(p.registers) AS one
                 WHERE one ->> 'kind' = ${kind} AND (one ->> 'at')::float8 > ${now - renewedAfterMs}::float8)
@@ -138,8 +148,9 @@ export class RegisterRefresh extends Context.Service<RegisterRefresh, {
         const limit = batch === undefined ? maxOneByOne : maxInBatches
         const now = yield* Clock.currentTimeMillis
         const found = yield* due(connected, after, limit)
-        const subjects = found.flatMap(({ currency, id, jurisdiction }) => {
-          const rules = book.rulesOf(jurisdiction, currency, now, connected.operatorId)
+        const { operatorId } = connected
+        const subjects = found.flatMap(({ currency, id, jurisdiction: code, ...columns }) => {
+          const rules = book.rulesFor({ currency, operatorId, rules: { code, moved: movedOf(columns) } }, now)
           return rules === undefined ? [] : [{ id, rules }]
         })
         const size = batch?.maxQuestions ?? perSecond

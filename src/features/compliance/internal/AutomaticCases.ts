@@ -1,14 +1,16 @@
 /** Opens cases automatically: for reviews that the jurisdiction requires, found while AML rules are evaluated, and for critical alerts. */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type RuleSettings } from "../../../domain/compliance/AlertRules.ts"
 import { netDeposits } from "../../../domain/compliance/MoneyAlerts.ts"
 import { before } from "../../../domain/jurisdiction/Duration.ts"
+import { movedOf } from "../../../domain/jurisdiction/Moves.ts"
 import type { Rules } from "../../../domain/jurisdiction/Rules.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
 import { limitBit } from "../../../domain/state/Limits.ts"
 import { temporarilyUnavailable } from "../../../domain/Refusal.ts"
 import { numbers, texts, times } from "../../../platform/ArrayParameters.ts"
+import { toDate } from "../../../platform/Time.ts"
 import { ProfileBook } from "../../../store/ProfileBook.ts"
 import { orTryAgain, rowsOf } from "../../../store/Rows.ts"
 import { CaseOrders } from "../../cases/CaseOrders.ts"
@@ -42,10 +44,13 @@ export interface Ruled {
   readonly operatorId: number
   readonly playerId: number
   readonly jurisdiction: string
+  readonly movedFrom: string | null
+  readonly looserFrom: number | null
   readonly currency: string
 }
 
-const words = ({ code, version }: Rules): string => `${code}, version ${version}`
+const words = ({ code, moved, version }: Rules): string =>
+  `${code}, version ${version}${moved === null ? "" : `, moved from ${moved.from}`}`
 
 export const makeAutomaticCases = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
@@ -53,8 +58,8 @@ export const makeAutomaticCases = Effect.gen(function*() {
   const cases = yield* Cases
   const orders = yield* CaseOrders
 
-  const rulesOf = ({ currency, jurisdiction, operatorId }: Ruled, now: number): Rules | undefined =>
-    book.rulesOf(jurisdiction, currency, now, operatorId)
+  const rulesOf = ({ currency, jurisdiction: code, operatorId, ...columns }: Ruled, now: number): Rules | undefined =>
+    book.rulesFor({ currency, operatorId, rules: { code, moved: movedOf(columns) } }, now)
 
   /** Undefined where it cannot be: staff have made an alert part of another case meanwhile. */
   const opened = (opening: OpeningCase) =>
@@ -182,9 +187,11 @@ export const makeAutomaticCases = Effect.gen(function*() {
 
   /** Opens cases for critical alerts of players under a jurisdiction that are part of none. */
   const openCritical = Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
     const alerts = yield* alertRows(
       sql`SELECT a.id, a.player_id AS "playerId" FROM compliance_alerts a JOIN players p ON p.id = a.player_id
-        WHERE a.severity = 'critical' AND a.status <> 'closed' AND a.case_id IS NULL AND p.jurisdiction <> 'none'
+        WHERE a.severity = 'critical' AND a.status <> 'closed' AND a.case_id IS NULL
+          AND (p.jurisdiction <> 'none' OR p.moved_from IS NOT NULL AND p.looser_from > ${toDate(now)})
         ORDER BY a.id LIMIT ${maxCritical}`
     )
     for (const { id, playerId } of alerts) {

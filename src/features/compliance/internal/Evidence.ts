@@ -3,6 +3,7 @@ import { Effect, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { Identity as Person } from "../../../domain/player/Identity.ts"
 import { numbers, times } from "../../../platform/ArrayParameters.ts"
+import { Instant } from "../../../domain/Instant.ts"
 import { paymentStatuses, paymentTypes } from "../../../domain/state/Change.ts"
 import { PersonalData } from "../../../platform/PersonalData.ts"
 import type { IdentityChange } from "../../../domain/compliance/IdentityAlerts.ts"
@@ -24,6 +25,8 @@ const subjectRows = rowsOf(Schema.Struct({
   playerId: Schema.Number,
   operatorId: Schema.Number,
   jurisdiction: Schema.String,
+  movedFrom: nullableText,
+  looserFrom: Schema.NullOr(Instant),
   currency: Schema.String,
   /** As in `PaymentCase`. */
   factor: Schema.NullOr(Schema.Number)
@@ -110,7 +113,8 @@ export interface IdentityHistory {
 export const makeEvidence = Effect.map(Effect.all([SqlClient.SqlClient, PersonalData]), ([sql, personal]) => {
   const subjects = Effect.fnUntraced(function*(playerIds: ReadonlyArray<number>) {
     const rows = yield* subjectRows(
-      sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.jurisdiction, p.currency,
+      sql`SELECT p.id AS "playerId", p.operator_id AS "operatorId", p.jurisdiction, p.moved_from AS "movedFrom",
+          p.looser_from AS "looserFrom", p.currency,
           CASE WHEN p.currency = o.currency THEN 1::float8 ELSE (SELECT x.factor::float8 FROM exchange_rates x
             WHERE x.currency = p.currency AND x.base = o.currency ORDER BY x.id DESC LIMIT 1) END AS factor
         FROM unnest(${numbers(playerIds)}::float8[]) AS u(id)

@@ -1,0 +1,90 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeFakeRegister } from "../../scripts/registers/FakeRegister.ts"
+import { Compliance } from "../../src/features/compliance/Compliance.ts"
+import { layerCasinos } from "../kit/Backoffice.ts"
+import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { casinoUnder, dataOf, type Fields, staff } from "../kit/Casino.ts"
+import { raisedAlert } from "../kit/commands/Scene.ts"
+
+// Goal: 2.4: jobs and checks outside a player's actor keep to the stricter rules of the jurisdiction left, too, until what is looser may count. Method:
+// players are moved to `none`; the jobs are run by hand.
+
+const judge = Effect.flatMap(Compliance, ({ run }) => Effect.repeat(run, { while: ({ hasMore }) => hasMore }))
+
+const typesOf = (player: number) =>
+  Effect.map(
+    Effect.andThen(judge, staff("GET", `/cases?player=${player}`)),
+    (cases) => cases.map(({ type }: { readonly type: string }) => type)
+  )
+
+const move = Effect.fnUntraced(function*(player: number, to = "none") {
+  const { jurisdiction } = yield* staff("POST", `/players/${player}/jurisdiction`, { to, reason: "moved house" })
+  assert.deepInclude(jurisdiction, { code: to })
+})
+
+/** A casino under these rules and under `none`. */
+const casinoOf = Effect.fnUntraced(function*(rules: Fields) {
+  const casino = yield* casinoUnder(rules)
+  yield* staff("PATCH", `/operators/${casino.slug}`, { profiles: [casino.profile, "none"] })
+  return casino
+})
+
+layer(layerCasinos, { excludeTestServices: true })("2.4 a player who was moved", (it) => {
+  it.effect("is the subject of a vulnerability case by the threshold of the jurisdiction left, until its rules no longer apply", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const casino = yield* casinoOf({ vulnerability: { net_deposits: 15_000, window: "P30D", repeat: "P1Y" } })
+      const [early, late] = [yield* casino.register(), yield* casino.register()]
+      yield* move(early.id)
+      yield* move(late.id)
+      dataOf(yield* casino.deposit(early.id, 16_000), 201)
+      assert.deepStrictEqual(yield* typesOf(early.id), ["vulnerability"])
+      yield* pass(2 * dayMs)
+      dataOf(yield* casino.deposit(late.id, 16_000), 201)
+      assert.deepStrictEqual(yield* typesOf(late.id), [])
+    })))
+
+  it.effect("is the subject of a contact case by the amount of the jurisdiction left", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoOf({ limits: { contact_above: { max_monthly_deposit: 1000 } } })
+      const { id } = yield* casino.register()
+      yield* move(id)
+      dataOf(yield* casino.put(`/players/${id}/limits`, { limits: { max_monthly_deposit: 1001 } }))
+      assert.deepStrictEqual(yield* typesOf(id), ["contact"])
+    }))
+
+  it.effect("is the subject of a case for a critical alert, as in the jurisdiction left", () =>
+    Effect.gen(function*() {
+      const { player } = yield* raisedAlert(yield* casinoOf({ minimum_age: 20 }))
+      yield* move(player)
+      assert.deepStrictEqual(yield* typesOf(player), ["aml"])
+    }))
+
+  it.effect("is asked about by the nightly refresh of the register of the jurisdiction left", () =>
+    Effect.gen(function*() {
+      const fake = yield* makeFakeRegister({ kind: "generic" })
+      const on = { registration: { max_age: "PT0S", unavailable: "refuse" } }
+      const casino = yield* casinoOf({ registers: [{ kind: "generic", on }] })
+      yield* staff("POST", "/registers", { operator: casino.slug, kind: "generic", settings: fake.settings })
+      const { id } = yield* casino.register()
+      yield* move(id)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE players SET registers = jsonb_set(registers, '{0,at}', '0') WHERE operator_id = ${casino.id}`
+      const refreshed = yield* staff("POST", "/registers/refresh", { kind: "generic", operator: casino.slug })
+      assert.deepInclude(refreshed, { asked: 1 })
+      const [check] = dataOf(yield* casino.get(`/players/${id}/register-checks`))
+      assert.deepInclude(check, { event: "refresh", verdict: "clear", profile: "none" })
+    }))
+
+  it.effect("cannot change the birth date to one below the minimum age of the jurisdiction left", () =>
+    Effect.gen(function*() {
+      const casino = yield* casinoOf({ minimum_age: 21 })
+      const { id } = yield* casino.register()
+      yield* move(id)
+      const { details } = yield* casino.patch(`/players/${id}`, {
+        birth_date: `${new Date().getUTCFullYear() - 20}-01-01`
+      })
+      assert.deepStrictEqual(details, { birth_date: ["must be at least 21 years ago"] })
+    }))
+})
