@@ -5,7 +5,7 @@ import { makeFakeRegister } from "../../scripts/registers/FakeRegister.ts"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { casinoUnder, dataOf, type Fields, staff } from "../kit/Casino.ts"
+import { casinoUnder, dataOf, type Fields, fresh, staff } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
 
 // Goal: 2.4: jobs and checks outside a player's actor keep to the stricter rules of the jurisdiction left, too, until what is looser may count. Method:
@@ -76,6 +76,30 @@ layer(layerCasinos, { excludeTestServices: true })("2.4 a player who was moved",
       const [check] = dataOf(yield* casino.get(`/players/${id}/register-checks`))
       assert.deepInclude(check, { event: "refresh", verdict: "clear", profile: "none" })
     }))
+
+  it.effect("and whom the register of the jurisdiction left excludes is asked about at each sign-in, and admitted once it clears the player", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const fake = yield* makeFakeRegister({ kind: "generic" })
+      const on = { login: { max_age: "PT0S", unavailable: "refuse" } }
+      const casino = yield* casinoOf({ registers: [{ kind: "generic", on }] })
+      yield* staff("POST", "/registers", { operator: casino.slug, kind: "generic", settings: fake.settings })
+      const person = { first_name: "Ada", last_name: fresh("Lovelace"), birth_date: "1980-01-01" }
+      const { id } = yield* casino.register(person)
+      const signIn = casino.post(`/players/${id}/session-tokens`)
+      fake.know([{ ...person, verdict: "excluded" }])
+      const excluded = { code: "PLAYER_RESTRICTED", details: { reason: "register_excluded" } }
+      assert.deepInclude(yield* signIn, excluded)
+      yield* move(id)
+      yield* pass(2 * dayMs)
+      assert.deepInclude(yield* signIn, excluded)
+      fake.setMode("down")
+      assert.deepInclude(yield* signIn, excluded)
+      fake.setMode("ok")
+      fake.know([{ ...person, verdict: "clear" }])
+      assert.deepInclude(yield* casino.deposit(id, 100), excluded)
+      dataOf(yield* signIn, 201)
+      dataOf(yield* casino.deposit(id, 100), 201)
+    })))
 
   it.effect("cannot change the birth date to one below the minimum age of the jurisdiction left", () =>
     Effect.gen(function*() {

@@ -90,6 +90,24 @@ describe("exclusion registers", () => {
     assert.strictEqual(outcomeOf({ rules, registers: [spelpaus("excluded", noon)] }, answered), "register_excluded")
   })
 
+  it("5.5 that exclude a player are queried at each sign-in, also where the rules of the jurisdiction no longer name them", () => {
+    const registers = [spelpaus("excluded", noon - 24 * hour)]
+    const player = makePlayer({ registers })
+    for (const rules of [noRules, asking({ deposit: { max_age: "PT0S", unavailable: "refuse" } })]) {
+      assert.strictEqual(outcomeOf({ rules, registers }), "spelpaus")
+    }
+    const token = issueTokenStep()(player, context())
+    assert.deepStrictEqual(token._tag === "Refuse" ? questionIn(token.error) : token._tag, ["spelpaus"])
+    // no answer leaves the player excluded, and so does the same answer; another one does not
+    assert.strictEqual(outcomeOf({ rules: noRules, registers }, silent), "register_excluded")
+    assert.strictEqual(outcomeOf({ rules: noRules, registers }, answered), "register_excluded")
+    assert.strictEqual(outcomeOf({ rules: noRules, registers: [spelpaus("clear", noon)] }, answered), "goes on")
+    assert.strictEqual(
+      refuseByRegisters(player, { event: "deposit", asked: nobodyAsked }, noon)?.code,
+      "PLAYER_RESTRICTED"
+    )
+  })
+
   it("5.4 without an answer, are handled by the policy: refuse, use the last valid answer, or continue", () => {
     const under = (unavailable: "refuse" | "last_good" | "allow", age: string | null, ...registers: Array<number>) =>
       outcomeOf({ rules: asking({ login: { max_age: "PT0S", unavailable } }, age), registers }, silent)

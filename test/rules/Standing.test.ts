@@ -32,7 +32,8 @@ const refusalOf = (answer: Answer<unknown, Refusal>): Refusal | undefined =>
 const answersOf = (player: Player, { dailyDepositCap, dailyWithdrawalCap, kycThreshold }: StandingTerms) => {
   const runner = () => new RuleRunner([player])
   return {
-    sign_in: refusalOf(runner().ask(issueTokenStep())),
+    // the register has been asked, and answered the same
+    sign_in: refusalOf(runner().ask(issueTokenStep(new Map([["generic", true]])))),
     deposit: refusalOf(runner().ask(depositStep({ ...depositOf(1, "D-1"), dailyCap: dailyDepositCap }))),
     bet: refusalOf(runner().ask(does(bet("b", 1)))),
     withdraw: refusalOf(

@@ -6,7 +6,13 @@ import { after } from "../jurisdiction/Duration.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
 import type { Player } from "../state/Player.ts"
-import { isRegisterExcluded, type RegisterEvent, type RegisterKind, standingWith } from "../register/Register.ts"
+import {
+  isRegisterExcluded,
+  type RegisterEvent,
+  type RegisterKind,
+  standingsOf,
+  standingWith
+} from "../register/Register.ts"
 
 /** The registers that were asked for this command, each with whether it gave a proper answer. */
 export type AskedRegisters = ReadonlyMap<RegisterKind, boolean>
@@ -47,6 +53,15 @@ export interface RegisterMoment {
 }
 
 /**
+ * Registers that exclude the player and that the rules do not have asked at a sign-in, such as one of a jurisdiction left. They are asked there all the
+ * same: only their own answer ends the exclusion.
+ */
+const unnamedExcluding = ({ registers, rules }: Pick<Player, "registers" | "rules">): ReadonlyArray<RegisterKind> =>
+  standingsOf(registers).filter(({ kind, verdict }) =>
+    verdict === "excluded" && !rules.registers.some((one) => one.kind === kind && one.on.login !== undefined)
+  ).map(({ kind }) => kind)
+
+/**
  * Refusal by registers at a moment. A stored good answer younger than the event's `max_age` counts instead of a question; one that excludes does not:
  * the next proper answer is what ends it. Without an answer the event's policy decides: `last_good` needs an earlier good one that is not too old.
  */
@@ -68,6 +83,7 @@ export const refuseByRegisters = (
       if (!mayGoOn) isUnanswered = true
     } else if (good === undefined || now >= after(use.max_age, good.at)) asks.push(kind)
   }
+  if (event === "login") asks.push(...unnamedExcluding(player).filter((kind) => !asked.has(kind)))
   if (asks.length > 0) return asking(asks)
   return refuseExcluded(player) ?? (isUnanswered ? registerUnavailable : undefined)
 }
