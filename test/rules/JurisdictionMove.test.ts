@@ -8,6 +8,7 @@ import { dayNumber, type Rules, rulesIn } from "../../src/domain/jurisdiction/Ru
 import { oneForOne } from "../../src/domain/CurrencyConversion.ts"
 import { acknowledgeStep } from "../../src/domain/limit/Acknowledgements.ts"
 import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
+import { refuseNetDeposit } from "../../src/domain/limit/NetDepositCap.ts"
 import { moveJurisdictionStep } from "../../src/domain/player/JurisdictionMove.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
 import type { Player } from "../../src/domain/state/Player.ts"
@@ -142,6 +143,22 @@ describe("2.4 a move to another jurisdiction", () => {
     runner.now = noon
     runner.accept(selfExclude("6_months"))
     assert.strictEqual(runner.player().exclusion?.onRequest?.wait, "P7D")
+  })
+
+  it("clears a net deposit cap that a case raised in the current jurisdiction, and states it in its audit line", () => {
+    const to = rulesOf("x-strict", { deposits: { net_cap: { amount: 10_000 } } })
+    const player = at(builtIn("nl"), {
+      real: 0,
+      netDepositCap: 500_000,
+      limitsSet: -1,
+      limits: { max_balance: 9_000_000 }
+    })
+    const { change, state } = moved(player, to)
+    assert.isNull(state.netDepositCap)
+    assert.deepInclude(Object(change?.audit[0]?.before), { net_deposit_cap: 500_000 })
+    assert.deepInclude(Object(change?.audit[0]?.after), { net_deposit_cap: null })
+    assert.deepInclude(refuseNetDeposit(state, 10_001, noon)?.details, { limit: "net_deposit_cap", value: 10_000 })
+    assert.isUndefined(refuseNetDeposit(state, 10_000, noon))
   })
 
   it("cannot be followed by a move to a third jurisdiction that shortens the wait, but can be reversed", () => {

@@ -83,6 +83,13 @@ describe("4.5 the net deposit cap", () => {
     assert.deepStrictEqual(standing(full.runner.player(), caps, runner.now).deposit?.details, beyond(1000))
   })
 
+  it("is the amount that a case decided on only where that is higher than the jurisdiction's", () => {
+    assert.deepStrictEqual(used(payer({ netDepositCap: 1500 }).deposit(1501)), beyond(0, 1500))
+    const { deposit } = payer({ netDepositCap: 600 })
+    assert.isUndefined(used(deposit(1000)))
+    assert.deepStrictEqual(used(deposit(1)), beyond(1000))
+  })
+
   it("counts deposits made before the profile version that introduces it", () => {
     const { deposit, runner, withdraw } = payer({ rules: noRules })
     deposit(5000)

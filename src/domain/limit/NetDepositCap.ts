@@ -6,11 +6,11 @@ import { netDeposits } from "../state/Limits.ts"
 import type { Player } from "../state/Player.ts"
 import { windowEnd } from "../state/Windows.ts"
 
-/** The cap of a player, in minor units of the player's currency; null where there is none. A case may have decided on another one for the player. */
+/** The cap of a player, in minor units of the player's currency; null where there is none. A case may have raised it for the player. */
 const netDepositCap = (
   { birthDay, netDepositCap: own, rules: { deposits: { net_cap: cap } } }: Player,
   now: number
-): number | null => cap === null ? null : own ?? amountAt(cap, ageAt(birthDay, now))
+): number | null => cap === null ? null : Math.max(own ?? 0, amountAt(cap, ageAt(birthDay, now)))
 
 /** Reason for refusing a deposit by the cap; `used` is negative where the player has withdrawn more than deposited. */
 export const refuseNetDeposit = (

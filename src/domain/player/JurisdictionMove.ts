@@ -1,4 +1,7 @@
-/** Move of a player to another jurisdiction of the operator, by staff. Running exclusions and pending limit raises stay as they are. */
+/**
+ * Move of a player to another jurisdiction of the operator, by staff. Running exclusions and pending limit raises stay as they are; a cap on net
+ * deposits that staff raised does not.
+ */
 import { returnWaitOf } from "../jurisdiction/ExclusionPeriods.ts"
 import { isLooserElsewhere, looserFrom, rulesWhileMoving } from "../jurisdiction/Moves.ts"
 import { ageAt, type Rules } from "../jurisdiction/Rules.ts"
@@ -60,11 +63,14 @@ export const moveJurisdictionStep =
     const next = rules.moved !== null || isLooserElsewhere(rules, to)
       ? rulesWhileMoving(rules, to, { from: rules.code, until })
       : to
-    return acceptSettings(new Draft(player, context), { rules: next, ...keptWait(player) }, {
+    const { netDepositCap: cap } = player
+    const shownCap = (value: number | null) => cap === null ? {} : { net_deposit_cap: value }
+    // staff decided on a cap under the rules of the jurisdiction left: it says nothing of the other one's
+    return acceptSettings(new Draft(player, context), { rules: next, netDepositCap: null, ...keptWait(player) }, {
       actor,
       action: "player.jurisdiction",
-      before: shown(rules),
-      after: shown(next),
+      before: { ...shown(rules), ...shownCap(cap) },
+      after: { ...shown(next), ...shownCap(null) },
       reason
     })
   }
