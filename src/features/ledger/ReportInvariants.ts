@@ -46,7 +46,7 @@ const joined = (days: Days, table: string, condition: string): string =>
  * would take longer. Entries of no player are found by `entry_of_its_operator`.
  */
 const unusualPlayers =
-  `SELECT id, is_test, currency FROM players WHERE is_test OR currency IS DISTINCT FROM (SELECT currency FROM usual)`
+  `SELECT id, is_test, currency FROM players WHERE $operator AND (is_test OR currency IS DISTINCT FROM (SELECT currency FROM usual))`
 
 /** The currency of most players of the operator. */
 const usualCurrency = "SELECT currency FROM players WHERE $operator GROUP BY currency ORDER BY count(*) DESC LIMIT 1"
