@@ -105,7 +105,7 @@ const moved = (days: Days): string => {
 
 /** The figures of each day. */
 const countedEntries = (days: Days): string =>
-  `SELECT operator_id, day, coalesce(is_test, false) AS is_test, CASE WHEN is_usual THEN (SELECT currency FROM usual) ELSE currency END AS currency,
+  `SELECT operator_id, day, coalesce(is_test, false) AS is_test, CASE WHEN is_usual THEN coalesce((SELECT currency FROM usual), '') ELSE currency END AS currency,
     coalesce(exchange_rate_id, 0) AS exchange_rate_id,
     CASE WHEN type LIKE 'casino%' THEN coalesce(provider_id, 0) ELSE 0 END AS provider_id,
     type LIKE 'casino%' AND is_live AS is_live, entries,
