@@ -372,14 +372,14 @@ export class SettlementModel {
     return {
       now: this.now,
       real,
-      happenings: [...this.settled.values()].flatMap(({ amount, at, kind, playerId, real, takenBack }) =>
+      happenings: [...this.settled.values()].flatMap(({ amount, at, kind, late, playerId, real, takenBack }) =>
         playerId === id && (kind === "bet" || kind === "win" || kind === "adjust")
-          // a correction is won or lost
+          // a correction is won or lost; money of a bonus is neither, wherever it is
           ? [{
             kind: kind === "adjust" ? "win" as const : kind,
             at,
             amount,
-            real: kind === "bet" ? -real : real,
+            real: kind === "bet" ? -real : real - late,
             isTakenBack: takenBack
           }]
           : []

@@ -18,6 +18,7 @@ import {
   roulette,
   win
 } from "../kit/Messages.ts"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { staffCloseStep } from "../../src/domain/settlement/OtherMessages.ts"
 import { policies } from "../kit/Policies.ts"
 
@@ -139,6 +140,31 @@ for (const remembers of [true, false]) {
       // a win rolled back afterwards is taken from the bonus, not from the player
       runner.accept(does(rollback("kw", "w")))
       assert.deepInclude(runner.player(), { real: 0, bonus: 100 })
+    })
+
+    it("leaves a loss limit as it is: neither late wins, nor the reversal that takes them back, nor their rollbacks count", () => {
+      const runner = makeRunner({
+        real: 100,
+        bonus: 200,
+        limits: { max_daily_loss: 100 },
+        activeBonus: makeBonus({ amount: 200, wagerRequirement: 250 })
+      })
+      const lossNow = () => runner.player().counters.lossDay
+      runner.accept(does(bet("b", 200, { policy })))
+      runner.accept(does(bet("second", 50, { policy, roundId: "second" })))
+      runner.accept(does(win("w", "b", 500, { policy, closesRound: true })))
+      // 100 of the 200 staked were real money, and 250 of the 500 won
+      assert.deepInclude(runner.player(), { real: 550, bonus: 0 })
+      assert.strictEqual(lossNow(), 100 - 250)
+      runner.accept(does(rollback("k", "second", { policy })))
+      assert.deepInclude(runner.player(), { real: 250, bonus: 350 })
+      assert.strictEqual(lossNow(), 100 - 250)
+      runner.accept(correctionStep({ wallet: "real", amount: 1000, reason: "as a deposit", actor: "staff:1" }))
+      assert.strictEqual(runner.refuse(does(bet("c", 251, { policy, roundId: "third" }))).code, "LIMIT_EXCEEDED")
+      runner.accept(does(rollback("wk", "w", { policy })))
+      assert.deepInclude(runner.player(), { real: 1000, bonus: 100 })
+      assert.strictEqual(lossNow(), 100)
+      assert.strictEqual(runner.refuse(does(bet("c", 1, { policy, roundId: "third" }))).code, "LIMIT_EXCEEDED")
     })
 
     it("when reversed, also restores the amount that the conversion cap had forfeited", () => {

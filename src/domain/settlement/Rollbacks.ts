@@ -108,19 +108,20 @@ const takeBack = (
   // money credited to the real wallet by a win on behalf of a converted bonus follows the bonus
   const late = target.kind === "win" ? target.wagered : 0
   const ofBonus = target.bonusAmount + late
-  const realEntry = draft.post("real", "casino_rollback", late - target.realAmount, references)
+  const own = target.realAmount - late
+  const realEntry = draft.post("real", "casino_rollback", 0 - own, references)
   const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
   const moved = target.kind === "bet"
     ? creditBonus(draft, "casino_rollback", 0 - ofBonus, target.bonusId, references)
     : debitBonus(draft, "casino_rollback", { amount: ofBonus, forfeited }, target.bonusId, references)
   draft.settledFor = null
   const entryIds = [...ids(realEntry), ...moved.entryIds]
-  const real = late - target.realAmount + moved.real
+  const real = moved.real - own
   if (entryIds.length > 0) draft.walletSeq++
   if (target.kind === "bet") {
-    draft.counters = countPlay(draft.counters, draft.now, -target.amount, target.realAmount, target.createdAt)
+    draft.counters = countPlay(draft.counters, draft.now, -target.amount, own, target.createdAt)
   } else if (target.kind === "win" || target.kind === "adjustment") {
-    draft.counters = countPlay(draft.counters, draft.now, 0, target.realAmount, target.createdAt)
+    draft.counters = countPlay(draft.counters, draft.now, 0, own, target.createdAt)
   }
   const transaction = newTransaction(draft, "rollback", rollback, {
     ...targetFields(target),

@@ -38,10 +38,10 @@ export const payOut = (
   const realEntry = draft.post("real", "casino_win", realPart, references)
   const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, references)
   const entryIds = [...ids(realEntry), ...credited.entryIds]
-  const real = realPart + credited.real
   if (entryIds.length > 0) draft.walletSeq++
-  if (real !== 0) draft.counters = countPlay(draft.counters, draft.now, 0, -real, draft.now)
-  return { entryIds, real, bonus: credited.bonus, bonusPart, late: credited.real }
+  // the part of a converted bonus is not counted as won, as its stake was not counted as lost: undoing the conversion widens no loss limit
+  if (realPart !== 0) draft.counters = countPlay(draft.counters, draft.now, 0, -realPart, draft.now)
+  return { entryIds, real: realPart + credited.real, bonus: credited.bonus, bonusPart, late: credited.real }
 }
 
 /** The win in the game and the round of its bet, where it belongs to those. */

@@ -78,7 +78,7 @@ class Ledger {
   }
 
   private takeTransaction(transaction: Transaction): void {
-    const { amount, createdAt, kind, providerId, realAmount, targetId, transactionId } = transaction
+    const { amount, createdAt, kind, providerId, realAmount, targetId, transactionId, wagered } = transaction
     const key = transactionKey(providerId, transactionId)
     if (kind === "rollback") {
       const targetKey = transactionKey(providerId, targetId ?? "")
@@ -95,12 +95,12 @@ class Ledger {
     if (kind !== "bet" && kind !== "win" && kind !== "adjustment") return
     const isBet = kind === "bet"
     if (isBet) this.checkBet(transactionId, amount, 0 - realAmount, createdAt)
-    // a correction is won or lost
+    // a correction is won or lost; what a converted bonus brought is not
     const event = {
       kind: isBet ? "bet" : "win",
       at: createdAt,
       amount,
-      real: isBet ? 0 - realAmount : realAmount
+      real: isBet ? 0 - realAmount : realAmount - wagered
     } as const
     const counted = { ...event, isTakenBack: false }
     this.byTransaction.set(key, counted)
