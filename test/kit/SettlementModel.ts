@@ -569,12 +569,7 @@ export class SettlementModel {
     const lack = this.lackOf(playerId, win)
     if (lack !== undefined) return lack
     if (win.policy.closedRounds === "refuse" && this.isClosed(playerId, win.game.id, win.roundId)) return "ROUND_CLOSED"
-    // split by the round's funding so far
-    const stakes = this.standing(playerId, win.game.id, win.roundId, "bet")
-    const bonusStake = stakes.reduce((sum, stake) => sum - stake.bonus, 0)
-    const allStakes = stakes.reduce((sum, stake) => sum + stake.amount, 0)
-    const bonusPart = bonusStake === 0 ? 0 : Math.floor(win.amount * bonusStake / allStakes)
-    const bonusId = stakes.find((stake) => stake.bonus !== 0)?.bonusId ?? null
+    const { bonusId, bonusPart } = this.split(playerId, win.game.id, win.roundId, win.amount)
     const credited = this.creditBonus(player, bonusPart, bonusId)
     const real = win.amount - bonusPart + credited.real
     player.real += win.amount - bonusPart
@@ -593,6 +588,30 @@ export class SettlementModel {
     const settles = win.closesRound === "when_settled" ? -1 : 0
     const round = this.leave(playerId, win.game.id, win.roundId, settles, win.closesRound)
     return this.moved(player, real, credited.bonus, round, win.amount > 0)
+  }
+
+  /** The part of an amount that is the bonus's, by the round's funding so far. */
+  private split(playerId: number, game: number, round: string, amount: number) {
+    const stakes = this.standing(playerId, game, round, "bet")
+    const bonusStake = stakes.reduce((sum, stake) => sum - stake.bonus, 0)
+    const allStakes = stakes.reduce((sum, stake) => sum + stake.amount, 0)
+    return {
+      bonusPart: bonusStake === 0 ? 0 : Math.floor(amount * bonusStake / allStakes),
+      bonusId: stakes.find((stake) => stake.bonus !== 0)?.bonusId ?? null
+    }
+  }
+
+  /** Whether there is enough for a debit, without a debt of the player or of the bonus. */
+  private covers(player: ModelPlayer, real: number, ofBonus: number, bonusId: number | null): boolean {
+    const end = ofBonus > 0 && bonusId !== null ? this.ended.get(bonusId) : undefined
+    const waits = player.queue.find(({ bonus }) => bonus.id === bonusId)
+    const late = bonusId === null ? 0 : this.past.get(bonusId)?.late ?? 0
+    const fromReal = Math.max(0, ofBonus - (end?.forfeited ?? 0))
+    if (end !== undefined && end.result !== "converted" && fromReal > 0) return false
+    if (end !== undefined && fromReal > end.converted + late) return false
+    if (end === undefined && ofBonus > (waits?.credit ?? player.bonus)) return false
+    const wholeReal = real + (end === undefined ? 0 : fromReal)
+    return wholeReal === 0 || wholeReal <= player.real
   }
 
   /** Why a win is not paid for want of a bet; undefined where it is. */
@@ -629,10 +648,17 @@ export class SettlementModel {
       return this.again(player, known, message, "adjust", content, known.game === game.id && known.round === roundId)
     }
     if (currency !== player.currency) return "VALIDATION_FAILED"
-    if (amount < 0 && player.real < -amount) return "INSUFFICIENT_FUNDS"
-    player.real += amount
-    this.remember(message, { kind: "adjust", playerId, content, game: game.id, round: roundId, amount, real: amount })
-    return this.moved(player, amount, 0, this.isClosed(playerId, game.id, roundId) ? "closed" : "open")
+    const { bonusId, bonusPart } = this.split(playerId, game.id, roundId, Math.abs(amount))
+    const realPart = amount < 0 ? amount + bonusPart : amount - bonusPart
+    if (amount < 0 && !this.covers(player, 0 - realPart, bonusPart, bonusId)) return "INSUFFICIENT_FUNDS"
+    player.real += realPart
+    const of = amount < 0
+      ? this.debitBonus(player, bonusId, bonusPart, 0)
+      : this.creditBonus(player, bonusPart, bonusId)
+    const moved = { real: realPart + of.real, bonus: of.bonus, bonusId, late: of.real }
+    this.remember(message, { kind: "adjust", playerId, content, game: game.id, round: roundId, amount, ...moved })
+    const round = this.isClosed(playerId, game.id, roundId) ? "closed" : "open"
+    return this.moved(player, moved.real, moved.bonus, round, amount !== 0)
   }
 
   private rollback(playerId: number, rollback: Rollback): ModelAnswer {
@@ -682,9 +708,9 @@ export class SettlementModel {
     const own = target.real - target.late
     player.real -= own
     if (own !== 0) player.hasMoved = true
-    const forfeited = target.kind === "win" ? target.amount - target.real - target.bonus : 0
-    const of = target.kind === "bet"
-      ? this.creditBonus(player, -target.bonus - target.lost, target.bonusId)
+    const forfeited = target.kind === "bet" ? 0 : target.amount - target.real - target.bonus
+    const of = target.kind === "bet" || target.amount < 0
+      ? this.creditBonus(player, -target.bonus - target.late - target.lost, target.bonusId)
       : this.debitBonus(player, target.bonusId, target.bonus + target.late, forfeited)
     const [real, bonus] = [of.real - own, of.bonus]
     this.remember(rollback, { ...about, real, bonus })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Player } from "../../src/domain/state/Player.ts"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { examinedAbove, flagLargeCredits } from "../../src/domain/wallet/LargeCredits.ts"
 import {
   type Action,
@@ -383,6 +384,74 @@ for (const remembers of [true, false]) {
         assert.deepStrictEqual(entriesOf(runner), [["casino_win", "real", 30], ["casino_rollback", "real", -130]])
         assert.strictEqual(runner.player().counters.lossDay, 100)
         assert.deepInclude(roundOf(runner), { isLive: null, openBets: 0, closed: false })
+      })
+
+      describe("in a round with a bonus stake", () => {
+        const live = { game: roulette, ...paying, ...forced }
+        const rich = { real: 0, bonus: 1000, activeBonus: makeBonus({ amount: 1000, wagerRequirement: 20_000 }) }
+        const bonusOf = (runner: RuleRunner) => runner.store.tables().bonuses.get(501)
+
+        it("makes the lost bonus active again by a credit, until that is rolled back", () => {
+          const runner = makeRunner(makePlayer(rich))
+          runner.accept(does(bet("b", 1000, live)))
+          runner.accept(does(close("round", roulette)))
+          assert.deepInclude(bonusOf(runner), { result: "lost" })
+          const credited = runner.accept(does(adjustment("a", 2000, live)))
+          assert.deepInclude(credited, { realAmount: 0, bonusAmount: 2000, balance: 0, bonusBalance: 2000 })
+          assert.deepInclude(bonusOf(runner), { result: null, forfeited: 0 })
+          const undone = runner.accept(does(rollback("ak", "a", live)))
+          assert.deepInclude(undone, { bonusAmount: -2000, balance: 0, bonusBalance: 0 })
+          assert.deepInclude(bonusOf(runner), { result: "lost" })
+          assert.strictEqual(runner.player().counters.lossDay, 0)
+        })
+
+        it("debits the bonus, unless the bonus does not cover it, and returns the debit to the bonus when rolled back", () => {
+          const runner = makeRunner(makePlayer(rich))
+          runner.accept(does(bet("b", 1000, live)))
+          runner.accept(does(win("w", "b", 1500, live)))
+          runner.accept(correctionStep({ wallet: "real", amount: 5000, reason: "as a deposit", actor: "staff:1" }))
+          const debited = runner.accept(does(adjustment("d", -500, live)))
+          assert.deepInclude(debited, { realAmount: 0, bonusAmount: -500, balance: 5000, bonusBalance: 1000 })
+          assert.deepInclude(runner.store.tables().rounds.get(1)?.get(`${roulette.id}:round`), { won: 1000 })
+          assert.strictEqual(runner.refuse(does(adjustment("e", -1001, live))).code, "INSUFFICIENT_FUNDS")
+          const undone = runner.accept(does(rollback("dk", "d", live)))
+          assert.deepInclude(undone, { bonusAmount: 500, balance: 5000, bonusBalance: 1500 })
+          assert.strictEqual(runner.player().counters.lossDay, 0)
+        })
+
+        it("debits both wallets in proportion to their stakes, each of which must cover its part", () => {
+          const runner = makeRunner(makePlayer({ ...rich, real: 300 }))
+          runner.accept(does(bet("b", 400, live)))
+          runner.accept(does(win("w", "b", 400, live)))
+          assert.deepInclude(runner.player(), { real: 300, bonus: 1000 })
+          assert.strictEqual(runner.refuse(does(adjustment("d", -404, live))).code, "INSUFFICIENT_FUNDS")
+          const debited = runner.accept(does(adjustment("e", -400, live)))
+          assert.deepInclude(debited, { realAmount: -300, bonusAmount: -100, balance: 0, bonusBalance: 900 })
+          assert.strictEqual(runner.player().counters.lossDay, 300)
+        })
+
+        it("moves real money up to the conversion cap once the bonus is converted, and the same when rolled back", () => {
+          const runner = makeRunner(makePlayer({
+            ...rich,
+            activeBonus: makeBonus({ amount: 1000, wagerRequirement: 100, maxConversion: 1500 })
+          }))
+          runner.accept(does(bet("b", 1000, live)))
+          assert.deepInclude(bonusOf(runner), { result: "converted", converted: 0 })
+          const credited = runner.accept(does(adjustment("a", 2000, live)))
+          assert.deepInclude(credited, { realAmount: 1500, bonusAmount: 0, balance: 1500 })
+          assert.deepInclude(bonusOf(runner), { late: 1500, forfeited: 500 })
+          const debited = runner.accept(does(adjustment("d", -600, live)))
+          // what the cap had forfeited covers the most of it
+          assert.deepInclude(debited, { realAmount: -100, bonusAmount: -500, balance: 1400 })
+          assert.deepInclude(bonusOf(runner), { late: 1400, forfeited: 0 })
+          runner.accept(does(rollback("dk", "d", live)))
+          assert.deepInclude(bonusOf(runner), { late: 1500, forfeited: 500 })
+          assert.strictEqual(runner.player().real, 1500)
+          runner.accept(does(rollback("ak", "a", live)))
+          assert.deepInclude(bonusOf(runner), { late: 0, forfeited: 0 })
+          assert.deepInclude(runner.player(), { real: 0, bonus: 0 })
+          assert.strictEqual(runner.player().counters.lossDay, 0)
+        })
       })
 
       it("is refused in another currency, for an unknown game, and for a player unknown to the provider", () => {

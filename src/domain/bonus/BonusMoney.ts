@@ -177,6 +177,27 @@ const creditRest = (
   }
 }
 
+/** Where a debit of a bonus takes its money from; `lent` is what nothing covers. */
+const sourcesOf = (draft: Draft, bonusId: number, total: number) => {
+  if (bonusStatusOf(draft, bonusId) === "running") {
+    return { forfeited: 0, held: 0, given: 0, lent: Math.max(0, total - draft.bonus) }
+  }
+  const bonus = draft.endedBonus(bonusId)
+  // what the cap had forfeited would not have been won: the real wallet pays the rest, as far as it was given any
+  const forfeited = Math.min(total, bonus?.forfeited ?? 0)
+  const held = Math.min(total, heldBy(draft, bonusId))
+  const isConverted = bonus?.result === "converted"
+  const given = isConverted ? Math.min(total - forfeited, Math.max(0, bonus.converted + bonus.late)) : 0
+  return { forfeited, held, given, lent: total - held - forfeited - given }
+}
+
+/** Whether a debit of real money and of money of a bonus would be covered: none of it lent or owed. The bonus must be known. */
+export const coversDebit = (draft: Draft, real: number, bonus: number, bonusId: number | null): boolean => {
+  const { given, lent } = bonusId === null ? { given: 0, lent: bonus } : sourcesOf(draft, bonusId, bonus)
+  const fromReal = real + given
+  return lent === 0 && (fromReal === 0 || fromReal <= draft.real)
+}
+
 /**
  * Debits what a message had credited: `amount` that went to a wallet, and `forfeited` that went to none. All of it leaves the bonus, from where its money
  * is now; what that cannot pay, because it was spent meanwhile, is lent, and the bonus is short of it. It never becomes a debt of the player. The bonus
@@ -194,29 +215,22 @@ export const debitBonus = (
   if (total === 0 || bonusId === null || status === undefined) return noMovement
   const own = { playerBonusId: bonusId }
   const references = { ...about, ...own }
-  let fromReal = 0
+  const { given, held, lent, ...sources } = sourcesOf(draft, bonusId, total)
+  const fromReal = Math.min(given, amount)
   if (status === "running") {
-    const lent = Math.max(0, total - draft.bonus)
     draft.post("bonus", "bonus_correction_up", lent, own)
     // credited again below, so that the message's entries sum to nothing
     draft.post("bonus", "bonus_correction_down", -forfeited, own)
     changeMoney(draft, bonusId, { restored: lent + forfeited, short: lent })
   } else {
-    const bonus = draft.endedBonus(bonusId)
-    // what the cap had forfeited would not have been won: the real wallet pays the rest, as far as it was given any
-    const fromForfeited = Math.min(total, bonus?.forfeited ?? 0)
-    const fromHeld = Math.min(total, heldBy(draft, bonusId))
-    const given = bonus?.result === "converted" ? Math.max(0, bonus.converted + bonus.late) : 0
-    const taken = Math.min(total - fromForfeited, given)
-    fromReal = Math.min(taken, amount)
-    draft.post("real", "correction_down", fromReal - taken, own)
+    draft.post("real", "correction_down", fromReal - given, own)
     draft.post("bonus", "bonus_correction_up", amount - fromReal, own)
     changeMoney(draft, bonusId, {
-      held: -fromHeld,
-      forfeited: -fromForfeited,
-      late: -taken,
+      held: -held,
+      forfeited: -sources.forfeited,
+      late: -given,
       restored: total - fromReal,
-      short: total - fromHeld - fromForfeited - taken
+      short: lent
     })
   }
   const entryIds = [

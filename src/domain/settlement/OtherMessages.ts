@@ -3,10 +3,9 @@
  */
 import { ids } from "../state/Change.ts"
 import { writeRound } from "./Bets.ts"
-import { releaseHold } from "../bonus/BonusMoney.ts"
+import { coversDebit, releaseHold } from "../bonus/BonusMoney.ts"
 import { answer, type Context, type Decision, type Knowledge, missing } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
-import { countPlay } from "../state/Limits.ts"
 import {
   type Adjustment,
   type AdjustmentCode,
@@ -18,11 +17,13 @@ import {
 import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
+import type { Round } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   emptyRound,
   findRound,
   findTransaction,
+  isBonusUnknown,
   newTransaction,
   noSuchGame,
   type Outcome,
@@ -30,6 +31,7 @@ import {
   settlement,
   validation
 } from "./SettlementParts.ts"
+import { bonusPartOf, payOut } from "./Wins.ts"
 
 /** Rule of `closeRound`. */
 export const applyCloseRound = (
@@ -118,23 +120,26 @@ export const applyPromoWin = (draft: Draft, win: PromoWin, known: Knowledge | un
 }
 
 const refuseAdjustment = (
-  real: number,
-  player: Player,
-  { amount, currency, game }: Adjustment
+  draft: Draft,
+  { amount, currency, game }: Adjustment,
+  round: Round
 ): Refusal<AdjustmentCode> | undefined => {
-  if (currency !== player.currency) return currencyRefusal(player)
+  if (currency !== draft.player.currency) return currencyRefusal(draft.player)
   if (game.id === unknownGame.id) return noSuchGame
-  if (amount < 0 && real + amount < 0) {
-    return refuse("INSUFFICIENT_FUNDS", "The balance does not cover the debit.", { balance: real })
+  if (amount < 0) {
+    const bonusPart = bonusPartOf(round, -amount)
+    return coversDebit(draft, -amount - bonusPart, bonusPart, round.bonusId)
+      ? undefined
+      : refuse("INSUFFICIENT_FUNDS", "The balance does not cover the debit.", { balance: draft.real })
   }
-  return isBalance(real + amount) || amount < 0
+  return isBalance(draft.real + amount) && isBalance(draft.bonus + amount)
     ? undefined
     : validation("amount", `must keep the balance at or below ${maxBalance}`)
 }
 
 /**
- * Corrects the result of a round in real money: a credit is a win, a debit takes back part of one. As a settlement it is refused neither for the
- * account's state nor for its limits; it counts as won or lost.
+ * Corrects the result of a round: a credit is a win, a debit takes back part of one, each split as the round was funded. As a settlement it is refused
+ * neither for the account's state nor for its limits; it counts as won or lost.
  */
 export const adjust = (
   draft: Draft,
@@ -150,27 +155,32 @@ export const adjust = (
     return replayUnlessRolledBack(draft, known, earlier, policy, { kind: "adjustment", content, round: isOfRound })
   }
   const round = findRound(draft, known, game.id, roundId)
-  const refusal = refuseAdjustment(draft.real, player, adjustment)
-  if (round === undefined || (refusal !== undefined && earlier === undefined)) {
-    return missing({ providerId, transactionIds: [transactionId], rounds: [{ gameId: game.id, roundId }] })
-  }
-  if (refusal !== undefined) return refusal
+  const lookUp = () =>
+    missing({
+      providerId,
+      transactionIds: [transactionId],
+      rounds: [{ gameId: game.id, roundId }],
+      bonusIds: round === undefined || round === null || round.bonusId === null ? [] : [round.bonusId]
+    })
+  if (round === undefined || isBonusUnknown(draft, round)) return lookUp()
+  const before = round ?? emptyRound(draft, game.id, roundId)
+  const refusal = refuseAdjustment(draft, adjustment, before)
+  if (refusal !== undefined) return earlier === undefined ? lookUp() : refusal
   const isLive = round?.isLive ?? game.type === "live"
-  const references = { gameId: game.id, gameRoundId: roundId, source: { providerId, isLive } }
-  const entryIds = ids(draft.post("real", amount > 0 ? "casino_win" : "casino_rollback", amount, references))
-  if (entryIds.length > 0) draft.walletSeq++
-  draft.counters = countPlay(draft.counters, draft.now, 0, 0 - amount, draft.now)
+  const { bonus, bonusId, entryIds, late, real } = payOut(draft, before, { providerId, isLive }, amount)
   const transaction = newTransaction(draft, "adjustment", adjustment, {
     amount,
     gameId: game.id,
     roundId,
     // the type it was counted as, for its rollback: the round may never learn it
     detail: isLive ? "live" : "rng",
-    realAmount: amount,
-    entryIds
+    realAmount: real,
+    bonusAmount: bonus,
+    entryIds,
+    bonusId,
+    wagered: late
   })
   draft.record(transaction)
-  const before = round ?? emptyRound(draft, game.id, roundId)
-  writeRound(draft, round, { ...before, won: before.won + amount })
+  writeRound(draft, round, { ...before, won: before.won + real + bonus })
   return settlement(draft, transactionId, "processed", round?.closed === true ? "closed" : "open", transaction)
 }

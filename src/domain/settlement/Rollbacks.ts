@@ -105,13 +105,13 @@ const takeBack = (
   draft.settledFor = target.createdAt
   // before any credit: a returned stake goes to the wallet that its bonus belongs to from then on
   if (target.kind === "bet" && target.bonusId !== null) takeBackWager(draft, target.bonusId, target.wagered)
-  // money credited to the real wallet by a win on behalf of a converted bonus follows the bonus
-  const late = target.kind === "win" ? target.wagered : 0
+  // what the real wallet got or gave on behalf of a converted bonus follows the bonus
+  const late = target.kind === "bet" ? 0 : target.wagered
   const ofBonus = target.bonusAmount + late
   const own = target.realAmount - late
   const realEntry = draft.post("real", "casino_rollback", 0 - own, references)
-  const forfeited = target.kind === "win" ? target.amount - target.realAmount - target.bonusAmount : 0
-  const moved = target.kind === "bet"
+  const forfeited = target.kind === "bet" ? 0 : target.amount - target.realAmount - target.bonusAmount
+  const moved = ofBonus < 0
     ? creditBonus(draft, "casino_rollback", 0 - ofBonus, target.bonusId, references)
     : debitBonus(draft, "casino_rollback", { amount: ofBonus, forfeited }, target.bonusId, references)
   draft.settledFor = null

@@ -1,5 +1,5 @@
 /** Payment of a win (rules in `Settlement.ts`). */
-import { creditBonus } from "../bonus/BonusMoney.ts"
+import { creditBonus, debitBonus } from "../bonus/BonusMoney.ts"
 import { writeRound } from "./Bets.ts"
 import { type CasinoSource, ids } from "../state/Change.ts"
 import { type Knowledge, missing } from "../state/Decision.ts"
@@ -24,7 +24,14 @@ import {
   validation
 } from "./SettlementParts.ts"
 
-/** Credits a win of a round in proportion to the funding of its stakes. The bonus that paid a part must be known. */
+/** Part of a win, or of its correction, that belongs to the bonus with a stake in the round. */
+export const bonusPartOf = ({ bonusStake, realStake }: Pick<Round, "realStake" | "bonusStake">, amount: number) =>
+  bonusStake === 0 ? 0 : multiplyDivideFloor(amount, bonusStake, realStake + bonusStake)
+
+/**
+ * Credits a win of a round in proportion to the funding of its stakes, or debits in the same proportion what a negative amount takes back of it. The
+ * bonus that paid a part must be known.
+ */
 export const payOut = (
   draft: Draft,
   round: Pick<Round, "gameId" | "roundId" | "realStake" | "bonusStake" | "bonusId">,
@@ -32,16 +39,24 @@ export const payOut = (
   amount: number
 ) => {
   const references = { gameId: round.gameId, gameRoundId: round.roundId, source }
-  const stakes = round.realStake + round.bonusStake
-  const bonusPart = round.bonusStake === 0 ? 0 : multiplyDivideFloor(amount, round.bonusStake, stakes)
-  const realPart = amount - bonusPart
-  const realEntry = draft.post("real", "casino_win", realPart, references)
-  const credited = creditBonus(draft, "casino_win", bonusPart, round.bonusId, references)
-  const entryIds = [...ids(realEntry), ...credited.entryIds]
+  const isDebit = amount < 0
+  const bonusPart = bonusPartOf(round, Math.abs(amount))
+  const realPart = isDebit ? amount + bonusPart : amount - bonusPart
+  const realEntry = draft.post("real", isDebit ? "casino_rollback" : "casino_win", realPart, references)
+  const moved = isDebit
+    ? debitBonus(draft, "casino_rollback", { amount: bonusPart, forfeited: 0 }, round.bonusId, references)
+    : creditBonus(draft, "casino_win", bonusPart, round.bonusId, references)
+  const entryIds = [...ids(realEntry), ...moved.entryIds]
   if (entryIds.length > 0) draft.walletSeq++
   // the part of a converted bonus is not counted as won, as its stake was not counted as lost: undoing the conversion widens no loss limit
   if (realPart !== 0) draft.counters = countPlay(draft.counters, draft.now, 0, -realPart, draft.now)
-  return { entryIds, real: realPart + credited.real, bonus: credited.bonus, bonusPart, late: credited.real }
+  return {
+    entryIds,
+    real: realPart + moved.real,
+    bonus: moved.bonus,
+    bonusId: bonusPart > 0 ? round.bonusId : null,
+    late: moved.real
+  }
 }
 
 /** The win in the game and the round of its bet, where it belongs to those. */
@@ -79,7 +94,7 @@ export const payWin = (draft: Draft, sent: Win, known: Knowledge | undefined): O
   const source = { providerId: win.providerId, isLive }
   // without a stake all of a win is real money
   const before = round ?? emptyRound(draft, win.game.id, win.roundId)
-  const { bonus, bonusPart, entryIds, late, real } = payOut(draft, before, source, win.amount)
+  const { bonus, bonusId, entryIds, late, real } = payOut(draft, before, source, win.amount)
   const transaction = newTransaction(draft, "win", win, {
     amount: win.amount,
     gameId: win.game.id,
@@ -89,7 +104,7 @@ export const payWin = (draft: Draft, sent: Win, known: Knowledge | undefined): O
     realAmount: real,
     bonusAmount: bonus,
     entryIds,
-    bonusId: bonusPart > 0 ? before.bonusId : null,
+    bonusId,
     wagered: late
   })
   draft.record(transaction)

@@ -41,8 +41,8 @@ export const Transaction = Schema.Struct({
   /** Bonus whose money was moved. */
   bonusId: Schema.NullOr(Schema.Number),
   /**
-   * For a bet: amount added to the bonus's wagered amount. For a win: bonus part credited to the real wallet, because the bonus had been converted.
-   * For a rollback: number of earlier reinstatements of its target.
+   * For a bet: amount added to the bonus's wagered amount. For a win or an adjustment: bonus part moved in the real wallet, because the bonus had been
+   * converted. For a rollback: number of earlier reinstatements of its target.
    */
   wagered: Schema.Number,
   createdAt: Instant,
