@@ -804,8 +804,9 @@ export class SettlementModel {
     const key = `${playerId} ${game} ${round}`
     const left = Math.max(0, this.openBets(playerId, game, round) + bets)
     this.open.set(key, left)
-    if (closes === "when_settled") this.closed[left === 0 ? "add" : "delete"](key)
-    else if (closes) this.closed.add(key)
+    // a settlement may close a round, and only a bet opens one again
+    if (closes === "when_settled" && bets === 1) this.closed.delete(key)
+    else if (closes === true || (closes === "when_settled" && left === 0)) this.closed.add(key)
     return this.closed.has(key) ? "closed" : "open"
   }
 

@@ -18,12 +18,15 @@ import {
   makePlayer,
   noon,
   promoWin,
+  providerId,
   rollback,
   roulette,
   session,
   slot,
   win
 } from "../kit/Messages.ts"
+import { staffCloseStep } from "../../src/domain/settlement/OtherMessages.ts"
+import { policies } from "../kit/Policies.ts"
 import { does, doesAll, RuleRunner } from "../kit/RuleRunner.ts"
 
 // Effect of each field of a policy, row by row, with hand-checkable numbers. Everything runs twice: with the player kept in
@@ -283,6 +286,45 @@ for (const remembers of [true, false]) {
         assert.strictEqual(state(rollback("ck", "c", live)), "closed")
         assert.deepInclude(roundOf(runner), { openBets: 0 })
         assert.strictEqual(state(bet("d", 10, live)), "open")
+      })
+    })
+
+    describe("a round that staff closed while its bets were open", () => {
+      const { evolution: policy } = policies
+      const settled = { policy, closesRound: "when_settled" as const }
+      const staffClose = staffCloseStep({
+        providerId,
+        gameId: slot.id,
+        roundId: "round",
+        reason: "stuck",
+        actor: "staff:1"
+      })
+      const closedByStaff = () => {
+        const runner = makeRunner(makePlayer({
+          real: 0,
+          bonus: 1000,
+          activeBonus: makeBonus({ amount: 1000, wagerRequirement: 20_000 })
+        }))
+        runner.accept(doesAll(bet("b", 400, settled), bet("c", 400, settled), bet("d", 200, settled)))
+        runner.accept(staffClose)
+        return runner
+      }
+
+      it("stays closed when a win or a rollback settles one of them, so that its lost bonus stays lost", () => {
+        const runner = closedByStaff()
+        assert.strictEqual(runner.accept(does(win("w", "b", 0, settled))).roundState, "closed")
+        assert.deepInclude(runner.store.tables().bonuses.get(501), { result: "lost" })
+        assert.strictEqual(runner.accept(does(rollback("k", "c", settled))).roundState, "closed")
+        assert.deepInclude(roundOf(runner), { closed: true, openBets: 1 })
+      })
+
+      it("is opened again by a reinstated bet or a new one", () => {
+        const runner = closedByStaff()
+        runner.accept(does(rollback("k", "c", settled)))
+        assert.strictEqual(runner.accept(does(rollback("kk", "k", settled))).roundState, "open")
+        runner.accept(staffClose)
+        runner.accept(does(rollback("l", "c", settled)))
+        assert.strictEqual(runner.accept(does(bet("e", 100, settled))).roundState, "open")
       })
     })
 

@@ -13,7 +13,7 @@ import { isBalance, maxBalance } from "../Money.ts"
 import type { Player } from "../state/Player.ts"
 import { refuseAccount } from "../player/RefuseAccount.ts"
 import { type Refusal, refuse } from "../Refusal.ts"
-import { isClosedAfter, type Round } from "../state/Rounds.ts"
+import { isClosedWithBet, type Round } from "../state/Rounds.ts"
 import {
   currencyRefusal,
   findRound,
@@ -240,7 +240,7 @@ export const placeBet = (draft: Draft, bet: Bet, known: Knowledge | undefined): 
   if (round?.isLive === undefined || round.isLive === null) draft.countRound(source, round?.openedAt)
   const openBets = (round?.openBets ?? 0) + 1
   const { wonWithinMs } = bet.policy
-  const closed = isClosedAfter(wonWithinMs !== null || round?.closed === true, bet.closesRound, openBets)
+  const closed = isClosedWithBet(wonWithinMs !== null || round?.closed === true, bet.closesRound)
   if (bonus > 0 && closed && bet.closesRound !== true) holdUntil(draft, draft.now + (wonWithinMs ?? lateBetMs))
   writeRound(draft, round ?? null, {
     gameId: bet.game.id,

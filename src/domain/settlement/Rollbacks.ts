@@ -7,7 +7,14 @@ import type { Draft } from "../state/Draft.ts"
 import { countPlay } from "../state/Limits.ts"
 import type { Rollback, RollbackCode, Settlement } from "../state/Messages.ts"
 import { refuse } from "../Refusal.ts"
-import { isClosedAfter, type Query, type Round, type Transaction, withoutOpenBet } from "../state/Rounds.ts"
+import {
+  isClosedAfter,
+  isClosedWithBet,
+  type Query,
+  type Round,
+  type Transaction,
+  withoutOpenBet
+} from "../state/Rounds.ts"
 import {
   findRound,
   findTransaction,
@@ -222,15 +229,14 @@ const reinstate = (
   draft.markRolledBack(target)
   draft.markReinstated(bet)
   draft.record(transaction)
-  const openBets = round.openBets + 1
-  const closed = isClosedAfter(round.closed, rollback.closesRound, openBets)
+  const closed = isClosedWithBet(round.closed, rollback.closesRound)
   writeRound(draft, round, {
     ...round,
     realStake: round.realStake - bet.realAmount,
     bonusStake: round.bonusStake - bet.bonusAmount,
     bonusId: round.bonusStake === 0 && bet.bonusAmount !== 0 ? bet.bonusId : round.bonusId,
     takenBack: Math.max(0, round.takenBack - 1),
-    openBets,
+    openBets: round.openBets + 1,
     closed
   })
   return settlement(draft, rollback.transactionId, "processed", closed ? "closed" : "open", transaction)

@@ -78,9 +78,13 @@ export const Round = Schema.Struct({
 
 export type Round = typeof Round.Type
 
-/** Whether a round is closed after a message with this `Closing`. */
+/** Whether a round is closed after a message with this `Closing` that adds no bet: none opens a closed round, which staff may have closed, again. */
 export const isClosedAfter = (wasClosed: boolean, closes: Closing, openBets: number): boolean =>
-  closes === "when_settled" ? openBets === 0 : wasClosed || closes
+  wasClosed || (closes === "when_settled" ? openBets === 0 : closes)
+
+/** As `isClosedAfter`, for a new or reinstated bet: it opens a round that is closed once all its bets are settled. */
+export const isClosedWithBet = (wasClosed: boolean, closes: Closing): boolean =>
+  closes !== "when_settled" && (wasClosed || closes)
 
 /** Open bets of a round less one, at least 0: a bet may be both settled and rolled back. */
 export const withoutOpenBet = (openBets: number): number => Math.max(0, openBets - 1)
