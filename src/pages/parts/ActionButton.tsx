@@ -109,15 +109,17 @@ const useIdempotencyKey = (): (request: string) => string => {
   }
 }
 
-/** Dialog of an action. */
+/** Dialog of an action, on the record as it was when the dialog was opened. */
 function ActionDialog<A extends Action>(
-  { close, ...props }: ActionProps<A> & { readonly close: () => void }
+  { close, ...current }: ActionProps<A> & { readonly close: () => void }
 ) {
+  // else a field that a colleague changes meanwhile would be sent back as it was, and another record at this address acted on
+  const [props] = useState(current)
   const { action, explanation, fixed, label, result, typed } = props
   const operators = useOperators()
   const [zone] = useTimeZone()
-  const fieldsFor = (inputs: Inputs) => {
-    const fields = typeof props.fields === "function" ? props.fields(inputs) : props.fields ?? []
+  const fieldsFor = (given: ActionProps<A>["fields"] = [], inputs: Inputs) => {
+    const fields = typeof given === "function" ? given(inputs) : given
     return settledFields(fields.filter((field) => field !== false), inputs, operators, zone)
   }
   const change = useChange(action)
@@ -125,15 +127,17 @@ function ActionDialog<A extends Action>(
   const [shown, setShown] = useState<React.ReactNode>()
   const [isAsking, setAsking] = useState(false)
   const keyOf = useIdempotencyKey()
-  const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor({})) })
-  const fields = fieldsFor(form.values)
+  const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor(props.fields, {})) })
+  // what there is to choose from may be loaded after the opening
+  const fields = fieldsFor(current.fields, form.values)
 
   const submit = form.onSubmit((inputs) => {
-    const problems = problemsIn(fields, inputs)
+    const sent = props.isUpdate === true ? fieldsFor(props.fields, inputs) : fields
+    const problems = problemsIn(sent, inputs)
     if (Object.keys(problems).length > 0) return form.setErrors(problems)
-    const values = { ...payloadOf(fields, inputs, props.isUpdate ?? false), ...fixed }
+    const values = { ...payloadOf(sent, inputs, props.isUpdate ?? false), ...fixed }
     const payload = (props.toPayload ?? ((own) => own))(values)
-    const hasPayload = fields.length > 0 || fixed !== undefined || props.toPayload !== undefined
+    const hasPayload = sent.length > 0 || fixed !== undefined || props.toPayload !== undefined
     change.mutate({
       ...(props.isOnce === true ? { idempotencyKey: keyOf(JSON.stringify(payload)) } : {}),
       ...(props.params === undefined ? {} : { params: props.params }),
@@ -172,7 +176,7 @@ function ActionDialog<A extends Action>(
         <Stack>
           {explanation !== undefined && <Text size="sm" component="div">{explanation}</Text>}
           <Fields fields={fields} form={form} />
-          {props.preview?.(payloadOf(fields, form.values))}
+          {current.preview?.(payloadOf(fields, form.values))}
           {typed !== undefined && (
             <TextInput
               label={`Type ${typed} to confirm`}

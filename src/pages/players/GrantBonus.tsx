@@ -26,7 +26,13 @@ function BonusChoice(
   }
 ) {
   return (
-    <Radio.Group label={label} value={typeof value === "string" ? value : ""} onChange={onChange} withAsterisk>
+    <Radio.Group
+      label={label}
+      {...(offered.length === 0 ? { description: "No bonus is on offer that you may grant." } : {})}
+      value={typeof value === "string" ? value : ""}
+      onChange={onChange}
+      withAsterisk
+    >
       <Stack gap={6} mt={4}>
         {offered.map((bonus, index) => (
           <Radio
@@ -75,9 +81,7 @@ export function GrantBonus({ player }: { readonly player: Player }) {
         note: { description: "Kept with the player." }
       }, { currency: player.currency })}
       toPayload={({ bonus, ...values }) => bonus === "" ? values : { ...values, bonus: Number(bonus) }}
-      explanation={offered.length === 0
-        ? "No bonus is on offer that you may grant."
-        : "Starts at once, or waits while another bonus runs."}
+      explanation="Starts at once, or waits while another bonus runs."
       done="Bonus granted"
       result={({ data }) => <GrantedBonus id={data.id} />}
       undo={({ data }) =>

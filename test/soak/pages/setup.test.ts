@@ -204,6 +204,35 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the setu
       assert.deepStrictEqual([(yield* casino.get("/me")).status, status], [401, 200])
     }).pipe(Effect.scoped))
 
+  it.effect("send from a form that was open while a colleague changed the operator only what was entered in it", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { cookie } = yield* signedInFully()
+      const page = yield* (yield* Browser).open({ cookie })
+      const dialog = page.getByRole("dialog", { name: "Change operator" })
+      yield* Effect.promise(async () => {
+        await page.goto(`/operators/${casino.slug}`)
+        await press(page, "Change operator", page)
+        await dialog.getByLabel(/^Name/).fill("Renamed")
+      })
+      const cap = { withdrawal_second_approval_above: 200_000, daily_withdrawal_cap: 500_000 }
+      yield* staff("PATCH", `/operators/${casino.slug}`, cap)
+      const sent = yield* Effect.promise(async () => {
+        // back at the window after a while, the page reads again
+        await page.clock.setFixedTime(await page.evaluate<number>("Date.now() + 60_000"))
+        await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+        await page.getByText("€5,000.00").first().waitFor()
+        const [request] = await Promise.all([
+          page.waitForRequest((one) => one.method() === "PATCH"),
+          dialog.getByRole("button", { name: "Change operator" }).click()
+        ])
+        await dialog.waitFor({ state: "hidden" })
+        return request.postDataJSON()
+      })
+      assert.deepStrictEqual(sent, { name: "Renamed" })
+      assert.deepInclude(yield* rowOf("/operators", casino.id), { name: "Renamed", ...cap })
+    }).pipe(Effect.scoped))
+
   it.effect("group operators by licensee, shown on an operator's page", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
