@@ -92,6 +92,7 @@ export function AlertRules() {
         />
       )}
       <List
+        key={slug}
         heading="Alert rules"
         action="alert.rules"
         paging="whole"

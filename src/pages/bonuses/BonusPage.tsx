@@ -105,5 +105,7 @@ function Found({ bonus }: { readonly bonus: Data<"bonus.show"> }) {
 export default function BonusPage() {
   const id = Number(usePathPart("bonus"))
   const query = useAnswer("bonus.show", { params: { bonus: id } })
-  return query.data === undefined ? <Waiting query={query} /> : <Found bonus={query.data.data} />
+  return query.data === undefined
+    ? <Waiting query={query} />
+    : <Found key={query.data.data.id} bonus={query.data.data} />
 }

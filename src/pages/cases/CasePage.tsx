@@ -211,5 +211,5 @@ export default function CasePage() {
   const id = usePathPart("case")
   const query = useAnswer("case.show", { params: { case: Number(id) } })
   const shown = query.data?.data
-  return shown === undefined || String(shown.id) !== id ? <Waiting query={query} /> : <Found shown={shown} />
+  return shown === undefined || String(shown.id) !== id ? <Waiting query={query} /> : <Found key={id} shown={shown} />
 }

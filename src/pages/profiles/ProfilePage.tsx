@@ -122,7 +122,7 @@ function Profile({ profile }: { readonly profile: Found }) {
           approver !== null && ["Approved by", actorOf(approver)]
         ]}
       />
-      {status === "proposed" && version > (current?.version ?? 0) && <Approval profile={profile} />}
+      {status === "proposed" && version > (current?.version ?? 0) && <Approval key={version} profile={profile} />}
       {newest !== undefined && newest.version !== version && (
         <Text size="sm">
           <PageLink to={`/profiles/${code}?version=${newest.version}`}>{`Version ${newest.version}`}</PageLink>{" "}
@@ -162,5 +162,7 @@ export default function ProfilePage() {
     params: { code },
     ...(Number.isInteger(version) && version > 0 ? { query: { version } } : {})
   })
-  return query.data === undefined ? <Waiting query={query} /> : <Profile profile={query.data.data} />
+  return query.data === undefined
+    ? <Waiting query={query} />
+    : <Profile key={query.data.data.code} profile={query.data.data} />
 }

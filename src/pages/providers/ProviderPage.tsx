@@ -231,5 +231,7 @@ function Found({ details }: { readonly details: Details }) {
 export default function ProviderPage() {
   const provider = usePathPart("provider")
   const query = useAnswer("provider.show", { params: { provider } }, { refetchMs })
-  return query.data === undefined ? <Waiting query={query} /> : <Found details={query.data.data} />
+  return query.data === undefined
+    ? <Waiting query={query} />
+    : <Found key={query.data.data.id} details={query.data.data} />
 }

@@ -166,12 +166,13 @@ export default function RoundPage() {
     params,
     query: search["player"] === undefined ? {} : { player: Number(search["player"]) }
   })
-  return query.data === undefined
+  const round = query.data?.data
+  return round === undefined
     ? (
       <Stack>
         {query.error !== null && <PageHead heading={`Round ${params.round}`} />}
         <Waiting query={query} />
       </Stack>
     )
-    : <Round round={query.data.data} />
+    : <Round key={`${round.provider.id} ${round.game.id} ${round.round_id}`} round={round} />
 }

@@ -227,7 +227,7 @@ export default function WebhooksPage() {
         rowActions={rowActions}
         empty="No webhooks yet. Add the address of the operator's system that events are to be sent to."
       />
-      {chosen !== undefined && <Chosen webhook={chosen} />}
+      {chosen !== undefined && <Chosen key={chosen.id} webhook={chosen} />}
       {may("delivery.list") && <Deliveries webhooks={webhooks} />}
     </Stack>
   )

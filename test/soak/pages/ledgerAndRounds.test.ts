@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import { layerBothServers } from "../../kit/Backoffice.ts"
 import { dataOf, fresh, made, openCasino } from "../../kit/Casino.ts"
 import { assertNone, Browser, signedIn, tabTo } from "../../kit/Browser.ts"
-import { done } from "../../kit/PageSteps.ts"
+import { done, press } from "../../kit/PageSteps.ts"
 
 // Goal: money movements are found in the pages by any known identifier, down to the messages of a round. Method: played over
 // HTTP, read in a real browser.
@@ -142,6 +142,30 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await done(page, "Close round", { Reason: "the provider lost it" })
           await players.getByText("closed", { exact: true }).waitFor()
           await page.getByRole("button", { name: "Close round" }).waitFor({ state: "detached" })
+        })
+      }).pipe(Effect.scoped))
+
+    it.effect("end the form that closes a round when another round comes in its place", () =>
+      Effect.gen(function*() {
+        const casino = yield* openCasino()
+        const seat = yield* casino.sit(1000)
+        const [one, other] = [fresh("first-"), fresh("second-")]
+        for (const round of [one, other]) dataOf(yield* seat.bet(10, { round_id: round }))
+        const { cookie } = yield* signedIn()
+        const page = yield* (yield* Browser).open({ cookie })
+        const dialog = page.getByRole("dialog", { name: "Close round" })
+        yield* Effect.promise(async () => {
+          await openAt(page, `/rounds/${casino.studio.slug}/slots/${one}`, `Round ${one}`)
+          await page.keyboard.press("Control+k")
+          await page.getByPlaceholder("Name, id").fill(other)
+          await page.getByText(`Round ${other}`).first().waitFor()
+          await page.keyboard.press("Enter")
+          await page.getByRole("heading", { level: 1, name: `Round ${other}` }).waitFor()
+          await press(page, "Close round", page)
+          await dialog.getByLabel("Reason").fill(`The provider lost ${other}`)
+          await page.goBack()
+          await page.getByText(`Round ${one}`, { exact: true }).waitFor()
+          await dialog.waitFor({ state: "detached" })
         })
       }).pipe(Effect.scoped))
 
