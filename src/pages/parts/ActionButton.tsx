@@ -52,7 +52,8 @@ export interface ActionProps<A extends Action> {
   readonly isOnce?: boolean
   /** Message on completion; as a function, undefined where nothing came of it. */
   readonly done?: string | ((answer: Answer<A>) => string | undefined)
-  readonly undo?: Undo | ((answer: Answer<A>) => Undo | undefined)
+  /** As a function, of the payload that was sent too. */
+  readonly undo?: Undo | ((answer: Answer<A>, sent: Record<string, unknown>) => Undo | undefined)
   /** Shown in the dialog on completion: values shown once, such as a secret. Undefined closes the dialog. */
   readonly result?: (answer: Answer<A>) => React.ReactNode
   readonly onDone?: (answer: Answer<A>) => void
@@ -146,7 +147,7 @@ function ActionDialog<A extends Action>(
     }, {
       onSuccess: (body) => {
         const answer = asAnswer(action, body)
-        const undo = typeof props.undo === "function" ? props.undo(answer) : props.undo
+        const undo = typeof props.undo === "function" ? props.undo(answer, payload) : props.undo
         const message = typeof props.done === "function" ? props.done(answer) : props.done ?? `${label}: done`
         if (message !== undefined) announce(message, undo)
         props.onDone?.(answer)

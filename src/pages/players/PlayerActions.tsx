@@ -147,7 +147,8 @@ function More({ items }: { readonly items: ReadonlyArray<RowAction> }) {
 /** Actions that a role takes now and then, and those that nothing takes back. */
 const rareActions = (
   { id, restrictions, username }: Player,
-  mayLift: boolean
+  mayLift: boolean,
+  isHeld: boolean
 ): ReadonlyArray<RowAction> => {
   const params = { player: id }
   return [
@@ -162,9 +163,13 @@ const rareActions = (
       }, { record: restrictions }),
       isUpdate: true,
       done: `Restrictions of ${username} changed`,
-      undo: {
-        action: "player.restrict",
-        request: { params, payload: { ...restrictions, reason: "Taken back" } }
+      // of what was sent alone: an alert's hold would become a restriction by staff. One that was lifted is not put back by restricting
+      undo: (_, { reason: _reason, ...sent }) => {
+        const before = Object.fromEntries(Object.entries(sent).map(([ability, value]) => [ability, value !== true]))
+        return isHeld && sent["can_withdraw"] === true ? undefined : {
+          action: "player.restrict",
+          request: { params, payload: { ...before, reason: "Taken back" } }
+        }
       }
     }),
     rowAction({
@@ -240,7 +245,8 @@ export function PlayerActions({ player, standing }: {
   readonly standing: PlayerStanding | undefined
 }) {
   const may = usePermission()
-  const rare = rareActions(player, may("alert.update") || standing?.withdraw.cause !== "compliance_hold")
+  const isHeld = standing?.withdraw.cause === "compliance_hold"
+  const rare = rareActions(player, may("alert.update") || !isHeld, isHeld)
   return (
     <>
       {Object.entries(dailyActions).map(([action, Daily]) => <Daily key={action} player={player} />)}

@@ -167,6 +167,32 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the aler
       assert.deepInclude(rules.find(({ rule }) => rule === "large_deposit"), { threshold: 75_050 })
     }).pipe(Effect.scoped))
 
+  it.effect("keeps its hold, and adds none by staff, when a restriction of the player is made and taken back", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { alert, player } = yield* raisedAlert(casino)
+      yield* staff("POST", `/alerts/${alert}/hold`, { reason: "Asked for papers" })
+      const { cookie } = yield* signedInFully({ role: "compliance" })
+      const page = yield* (yield* Browser).open({ cookie })
+      yield* Effect.promise(async () => {
+        await page.goto(`/players/${player}`)
+        await page.getByText("May withdraw: no, held by an alert").waitFor()
+        await page.getByRole("button", { name: "More", exact: true }).click()
+        await page.getByRole("menuitem", { name: "Restrict", exact: true }).click()
+        const dialog = page.getByRole("dialog", { name: "Restrict" })
+        await dialog.getByLabel("May bet").uncheck()
+        await dialog.getByLabel("Reason").fill("Wrong player")
+        await dialog.getByRole("button", { name: "Restrict" }).click()
+        await page.getByText("May bet: no, restricted by staff").waitFor()
+        await page.getByRole("button", { name: "Undo" }).click()
+        await notified(page, "Taken back")
+      })
+      const { restrictions: held } = yield* staff("GET", `/players/${player}`)
+      assert.deepInclude(held, { can_bet: true, can_withdraw: false })
+      yield* staff("PATCH", `/alerts/${alert}`, { status: "closed", note: "Papers seen" })
+      dataOf(yield* casino.withdraw(player, 100), 201)
+    }).pipe(Effect.scoped))
+
   it.effect("assigns an alert to another person, and escalates it", () =>
     Effect.gen(function*() {
       const { alert } = yield* raisedAlert(yield* SharedCasino)
