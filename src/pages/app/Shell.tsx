@@ -189,6 +189,8 @@ function Frame() {
   const may = usePermission()
   useLive(may("figures.overview"))
   const openPalette = () => {
+    // what it finds opens another page: a dialog would be lost with what was entered in it. The palette itself may still be closing
+    if (document.querySelector("[aria-modal]:not([aria-label=Find])") !== null) return
     setPalette(true)
     open.current?.()
   }

@@ -176,6 +176,30 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
       })
     }).pipe(Effect.scoped))
 
+  it.effect("keeps an open form before the user when Ctrl K is pressed in it", () =>
+    Effect.gen(function*() {
+      const { cookie } = yield* signedIn()
+      const page = yield* (yield* Browser).open({ cookie })
+      const find = page.getByRole("dialog", { name: "Find" })
+      const form = page.getByRole("dialog", { name: "Add operator" })
+      yield* Effect.promise(async () => {
+        await page.goto("/operators")
+        await page.getByRole("heading", { level: 1, name: "Operators" }).waitFor()
+        // loaded once, the palette opens at once
+        await page.keyboard.press("Control+k")
+        await find.waitFor()
+        await page.keyboard.press("Escape")
+        await find.waitFor({ state: "detached" })
+        await page.getByRole("button", { name: "Add operator" }).click()
+        await form.getByLabel("Slug").fill("luck")
+        await page.keyboard.press("Control+k")
+        await timersDone(page)
+        await page.keyboard.type("y")
+        assert.strictEqual(await form.getByLabel("Slug").inputValue(), "lucky")
+        assert.strictEqual(await find.count(), 0)
+      })
+    }).pipe(Effect.scoped))
+
   it.effect("closes a new secret only by its button, asks first if it was not copied, and saves it with its key as a file", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
