@@ -129,6 +129,8 @@ export type WalletCall =
     readonly currency: string | null
     /** A token whose session is over will do; one that never was ours will not. */
     readonly mayBeOver?: boolean
+    /** The wallets as they are are answered, whatever may be staked. */
+    readonly ofWallets?: boolean
   }
   /** The player's funds for each of several games. */
   | {
@@ -137,7 +139,7 @@ export type WalletCall =
     readonly player: PlayerName
     readonly gameIds: ReadonlyArray<string>
   }
-  /** Owner and end of the session under a token, as `identify` without the player's profile. */
+  /** Owner and end of the session under a token, as `identify` without the player's profile, and the wallets as they are. */
   | { readonly kind: "session"; readonly method: string; readonly player: PlayerName }
   /** What became of a message. */
   | { readonly kind: "status"; readonly method: string; readonly player: PlayerName; readonly transactionId: string }
@@ -172,7 +174,10 @@ export type WalletCall =
     readonly entries: ReadonlyArray<ActionSubject & { readonly action: WalletAction }>
   }
 
-/** Funds of a player for a game, in minor units; `bonus` is zero where it may not be staked on the game. May be negative. */
+/**
+ * Funds of a player for a game, in minor units; `bonus` is zero where it may not be staked on the game or, without a game, where no bonus runs. May be
+ * negative.
+ */
 export interface Funds {
   readonly currency: string
   readonly real: number

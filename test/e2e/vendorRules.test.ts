@@ -5,6 +5,7 @@ import * as Crypto from "node:crypto"
 import type { FormEntries } from "../../src/protocols/FormBody.ts"
 import { pragmaticHash } from "../../src/protocols/pragmatic/PragmaticHash.ts"
 import { requestSigner } from "../../src/protocols/RequestSign.ts"
+import { correctionStep } from "../../src/domain/wallet/Corrections.ts"
 import { endSession } from "../../src/domain/settlement/Launch.ts"
 import { PlayerActors } from "../../src/store/PlayerActors.ts"
 import { slotegratorSign } from "../../src/protocols/slotegrator/SlotegratorSign.ts"
@@ -371,6 +372,18 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(yield* settle({ id: "w4", type: "win", amount: "60" }), { balance: "10.00" })
       assert.deepInclude(yield* rollBack("x3", "b2"), { balance: "20.00" })
       assert.deepInclude(yield* rollBack("x4", "b2"), { balance: "20.00" })
+    }))
+
+  it.effect("A8R: the balance has no bonus money where no bonus runs, in a refused bet and in a query", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("a8r")
+      const call = a8r(table)
+      const correction = correctionStep({ wallet: "bonus", amount: 500, reason: "a test", actor: "staff:1" })
+      yield* (yield* PlayerActors).ask(null, table.playerId, correction)
+      const transactions = [{ id: "b1", type: "bet", amount: "100.01" }]
+      const { meta } = yield* call("Round/BetWin", { ...round(table, "r1"), finished: false, transactions })
+      assert.deepInclude(meta, { api_code: "100", balance: "100.00" })
+      assert.deepInclude(yield* call("Player/Balance", {}), { balance: "100.00" })
     }))
 
   it.effect("A8R: a finished round is closed without naming its game, and an unknown issue of free rounds is refused", () =>

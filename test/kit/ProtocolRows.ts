@@ -237,7 +237,7 @@ const ownWin = {
 /** Pitboss's own calls, which are read from a head and a body. */
 export const ownCalls: ProtocolRow["calls"] = {
   authenticate: { kind: "session", method: "authenticate", player: byToken },
-  balance: { kind: "balance", method: "balance", player: byRef, gameId: null, currency: null },
+  balance: { kind: "balance", method: "balance", player: byRef, gameId: null, currency: null, ofWallets: true },
   bet: settle("bet", [ownBet], { player: byToken, session: "token" }),
   win: settle("win", [ownWin], { session: "token" }),
   bet_win: settle("bet-win", [ownBet, ownWin], { player: byToken, session: "token", isOne: true }),

@@ -63,7 +63,8 @@ export const balanceCall = (
   method: "balance",
   player: token === undefined ? byRef(ref) : underToken(token),
   gameId: null,
-  currency: null
+  currency: null,
+  ofWallets: true
 })
 
 export const betCall = (body: Bet): WalletCall => ({

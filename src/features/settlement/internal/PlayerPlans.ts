@@ -22,7 +22,8 @@ import {
   otherCurrency,
   type Plan,
   type RefusedPlayer,
-  type WalletLookups
+  type WalletLookups,
+  walletsOf
 } from "./WalletLookups.ts"
 
 export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookups) {
@@ -121,7 +122,9 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
     const { named, player } = present
     const game = gameOf(providerId, call.gameId, known)
     if ("_tag" in game) return game
-    const funds = fundsOf(player, call.gameId === null ? undefined : game)
+    const funds = call.ofWallets === true
+      ? walletsOf(player)
+      : fundsOf(player, call.gameId === null ? undefined : game)
     return call.currency !== null && call.currency !== player.currency
       ? refused({ ...otherCurrency(player.currency), funds }, providerId, call.player)
       : { _tag: "Balance", playerRef: refOf(providerId, named, call.player), funds }
@@ -151,7 +154,7 @@ export const makePlayerPlans = Effect.fnUntraced(function*(lookups: WalletLookup
       country: player.country,
       language: player.language,
       expiresAt: session.expiresAt,
-      funds: fundsOf(player, undefined)
+      funds: walletsOf(player)
     }
   }
 

@@ -87,12 +87,15 @@ const usedOtherwise = (transactionId: string) =>
     transaction_id: transactionId
   })
 
-/** Funds available for the game; without one, including bonus money of any game. */
-export const fundsOf = (player: Player, game: SettledGame | undefined): Funds => ({
-  currency: player.currency,
-  real: player.real,
-  bonus: game === undefined ? player.bonus : stakeableBonus(player, game)
-})
+/** The wallets as they are, whatever may be staked. */
+export const walletsOf = ({ bonus, currency, real }: Player): Funds => ({ currency, real, bonus })
+
+/** Funds available for the game; without one, including money of the running bonus, whatever its games. */
+export const fundsOf = (player: Player, game: SettledGame | undefined): Funds => {
+  const wallets = walletsOf(player)
+  if (game !== undefined) return { ...wallets, bonus: stakeableBonus(player, game) }
+  return player.activeBonus === null ? { ...wallets, bonus: 0 } : wallets
+}
 
 /** An original takes no bets from outside: its rounds are decided here. */
 const toSettled = (game: Game | undefined): SettledGame =>
