@@ -1,5 +1,6 @@
 /** Plans the provider calls that settle actions, single or in a batch. */
 import { Effect } from "effect"
+import { applyDueBonusesStep } from "../../../domain/bonus/BonusGrants.ts"
 import type { Context as Circumstances, Decision, Step } from "../../../domain/state/Decision.ts"
 import type { Player } from "../../../domain/state/Player.ts"
 import { type Refusal, refuse, refuseFields } from "../../../domain/Refusal.ts"
@@ -114,16 +115,21 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
     actionsFor: (player: Player) => ReadonlyArray<Action> | Refusal
   ): Step<WalletOutcome, RefusedPlayer> =>
   (player, context) => {
+    // a refusal writes nothing, but a bonus that is over is no longer shown
+    const refuseWith = (refusal: Refusal) => ({
+      _tag: "Refuse" as const,
+      error: { ...refusal, funds: fundsOf(applyDueBonusesStep(player, context).state, played) }
+    })
     const actions = actionsFor(player)
-    if ("_tag" in actions) return { _tag: "Refuse", error: { ...actions, funds: fundsOf(player, played) } }
+    if ("_tag" in actions) return refuseWith(actions)
     const opening = openings.refuse(player, actions, context.now)
-    if (opening !== undefined) return { _tag: "Refuse", error: { ...opening, funds: fundsOf(player, played) } }
+    if (opening !== undefined) return refuseWith(opening)
     const decision = flagLargeCredits(settleActions(player, actions, shape, context), context, terms)
     switch (decision._tag) {
       case "Missing":
         return decision
       case "Refuse":
-        return { _tag: "Refuse", error: { ...decision.error, funds: fundsOf(player, played) } }
+        return refuseWith(decision.error)
       case "Accept":
         return {
           _tag: "Accept",
