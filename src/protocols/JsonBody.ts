@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer"
 import { isOverfull } from "../platform/JsonBounds.ts"
-import { type Decimal, parseDecimal } from "./Decimal.ts"
+import { type Decimal, fromUnits, parseDecimal } from "./Decimal.ts"
 
 /** Number that a double might not represent exactly, as text. */
 class JsonNumber {
@@ -80,12 +80,26 @@ const plainText = (text: string): string | undefined => {
   return `${sign}${digits.slice(0, places) || "0"}${digits.length > places ? `.${digits.slice(places)}` : ""}`
 }
 
+/** Text of a number without an exponent; undefined for any other value. */
+const plainNumber = (value: JsonValue | undefined): string | undefined => {
+  const text = typeof value === "number" ? String(value) : value instanceof JsonNumber ? value.text : undefined
+  return text === undefined ? undefined : plainText(text)
+}
+
 /** Number; undefined for a numeric string and outside the exact range. */
 export const readDecimal = (value: JsonValue | undefined): Decimal | undefined => {
   if (typeof value === "number" && Number.isInteger(value)) return { coefficient: value, scale: 0 }
-  const text = typeof value === "number" ? String(value) : value instanceof JsonNumber ? value.text : undefined
-  const plain = text === undefined ? undefined : plainText(text)
+  const plain = plainNumber(value)
   return plain === undefined ? undefined : parseDecimal(plain)
+}
+
+/** Amount of an integer, zero or more, in units of 10^-`scale`: the amount is within the exact range, not the number of units. */
+export const readUnits = (value: JsonValue | undefined, scale: number): Decimal | undefined => {
+  if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? fromUnits(value, scale) : undefined
+  const [, whole] = /^(\d+)(?:\.0+)?$/.exec(plainNumber(value) ?? "") ?? []
+  if (whole === undefined) return undefined
+  const digits = whole.padStart(scale + 1, "0")
+  return parseDecimal(`${digits.slice(0, -scale)}.${digits.slice(-scale)}`)
 }
 
 /** Exactly representable integer. */

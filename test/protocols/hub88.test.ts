@@ -330,6 +330,13 @@ describe("Hub88 amounts", () => {
     assert.deepStrictEqual(amountOf(0), { coefficient: 0, scale: 0 })
   })
 
+  it("are read up to the largest balance, however many hundred-thousandths that is", () => {
+    assert.deepStrictEqual(amountOf(10_000_000_000_000_000), { coefficient: 100_000_000_000, scale: 0 })
+    assert.deepStrictEqual(amountOf(999_999_999_999_999_000), { coefficient: 999_999_999_999_999, scale: 2 })
+    assert.strictEqual(asAnswer(send("/transaction/bet", { ...bet, amount: 1e30 })).reason, "form")
+    assert.strictEqual(asAnswer(send("/transaction/bet", { ...bet, amount: -1e16 })).reason, "form")
+  })
+
   it("are answered in hundred-thousandths, converted by the currency's decimals, and as 0 for a negative balance", () => {
     const bodyOf = (real: number, bonus: number, currency = "EUR") =>
       answer("/user/balance", balanceOf({ real, bonus, currency })).body

@@ -295,6 +295,7 @@ describe("Spribe calls", () => {
     assert.deepStrictEqual(amountOf(5_320), { coefficient: 532, scale: 2 })
     // finer than a cent: the wallet refuses it
     assert.deepStrictEqual(amountOf(5_321), { coefficient: 5_321, scale: 3 })
+    assert.deepStrictEqual(amountOf(9_999_999_999_999_990), { coefficient: 999_999_999_999_999, scale: 2 })
     for (const amount of [-1, 1.5, "10500", null, 1e30, true]) {
       assert.strictEqual(asAnswer(send("withdraw", { ...withdraw, amount })).reason, "form", String(amount))
     }

@@ -1,6 +1,6 @@
 /** Parses the calls of Hub88's Wallet API, and of Caleta's dialect, into wallet calls. */
-import { type Decimal, fromUnits } from "../Decimal.ts"
-import { type JsonObject, type JsonValue, readBoolean, readInteger, readText } from "../JsonBody.ts"
+import type { Decimal } from "../Decimal.ts"
+import { type JsonObject, type JsonValue, readBoolean, readText, readUnits } from "../JsonBody.ts"
 import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
 import type { Hub88Dialect, Method } from "./Hub88Dialects.ts"
 
@@ -51,11 +51,8 @@ class Fields {
   }
 
   amount(name: string): Decimal {
-    const units = this.#read(name, (value) => {
-      const number = readInteger(value)
-      return number === undefined || number < 0 ? undefined : number
-    })
-    return fromUnits(this.#necessary(name, units, 0), amountScale)
+    const amount = this.#read(name, (value) => readUnits(value, amountScale))
+    return this.#necessary(name, amount, { coefficient: 0, scale: 0 })
   }
 }
 

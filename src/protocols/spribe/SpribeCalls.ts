@@ -1,7 +1,7 @@
 /** Parses Spribe's calls into wallet calls. */
-import { type Decimal, fromUnits } from "../Decimal.ts"
+import type { Decimal } from "../Decimal.ts"
 import { joinIds } from "../Ids.ts"
-import { type JsonObject, readInteger, readText } from "../JsonBody.ts"
+import { type JsonObject, readInteger, readText, readUnits } from "../JsonBody.ts"
 import type { PromoKind, WalletAction, WalletCall } from "../Protocol.ts"
 
 export const methods = ["auth", "info", "withdraw", "deposit", "rollback"] as const
@@ -27,11 +27,6 @@ export const amountScale = 3
 const readId = (body: JsonObject, name: string): string | undefined => {
   const number = readInteger(body[name])
   return number === undefined ? readText(body[name]) : String(number)
-}
-
-const readAmount = (body: JsonObject): Decimal | undefined => {
-  const units = readInteger(body.amount)
-  return units === undefined || units < 0 ? undefined : fromUnits(units, amountScale)
 }
 
 const readCurrency = (body: JsonObject): string | undefined => {
@@ -98,7 +93,7 @@ const moneyOf = (method: "withdraw" | "deposit" | "rollback", body: JsonObject):
     }
   }
   const providerTxId = readId(body, "provider_tx_id")
-  const amount = readAmount(body)
+  const amount = readUnits(body.amount, amountScale)
   if (providerTxId === undefined || amount === undefined) return undefined
   const transactionId = transactionIdOf(providerTxId)
   return method === "deposit"
