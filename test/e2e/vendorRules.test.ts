@@ -528,7 +528,7 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(yield* call("/play", { currency: "USD" }), { status: 412, code: 154 })
     }))
 
-  it.effect("Spribe: a withdrawal can be rolled back only after its deposit was rolled back, and only once, even under another rollback id", () =>
+  it.effect("Spribe: a withdrawal can be rolled back only after its deposit was rolled back, and only once, even under another rollback id; balances before and after are told, a debt as 0", () =>
     Effect.gen(function*() {
       const table = yield* newTable("spribe")
       const call = spribe(table)
@@ -555,6 +555,13 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepStrictEqual(yield* settle("withdraw", "never", bet), { code: 405 })
       assert.deepStrictEqual(yield* settle("withdraw", "b2", { ...bet, amount: 10_001 }), { code: 405 })
       assert.strictEqual(yield* realOf(table.playerId), opening)
+
+      assert.deepStrictEqual(yield* settle("withdraw", "b4", bet), told(200, 100, 90))
+      const large = { ...win, amount: 50_000, withdraw_provider_tx_id: "b4" }
+      assert.deepStrictEqual(yield* settle("deposit", "w4", large), told(200, 90, 140))
+      assert.deepStrictEqual(yield* settle("withdraw", "b5", { ...bet, amount: 130_000 }), told(200, 140, 10))
+      assert.deepStrictEqual(yield* taken("x6", "w4"), told(200, 10, 0))
+      assert.strictEqual(yield* realOf(table.playerId), -4_000)
     }))
 
   it.effect("Spribe: a free-bet deposit needs no withdrawal; unknown players, other currencies and excessive stakes are refused", () =>

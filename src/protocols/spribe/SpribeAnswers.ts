@@ -42,9 +42,12 @@ const playerData = (playerRef: string, funds: Funds): string => {
   return `{"user_id":${user},"username":${user},"balance":${balance},"currency":"${funds.currency}"}`
 }
 
-/** Amount moved by a transaction; zero for a replay: its original balances are not stored. */
-const movedBy = ({ bonusAmount, realAmount, status }: Settlement): number =>
-  status === "processed" ? realAmount + bonusAmount : 0
+/** Funds before a transaction; those of now for a replay: its original balances are not stored. */
+const fundsBefore = (funds: Funds, { bonusAmount, realAmount, status }: Settlement): Funds =>
+  status === "processed"
+    // money may have come to a bonus that cannot be staked any more
+    ? { ...funds, real: funds.real - realAmount, bonus: Math.max(0, funds.bonus - bonusAmount) }
+    : funds
 
 const settledData = (playerRef: string, funds: Funds, settlement: Settlement, echo: Echo): string => {
   const after = shownTotal(funds)
@@ -54,7 +57,7 @@ const settledData = (playerRef: string, funds: Funds, settlement: Settlement, ec
     ...echo.provider !== null && { provider: echo.provider },
     ...echo.transactionId !== null && { provider_tx_id: echo.transactionId }
   })
-  const before = Math.max(0, after - movedBy(settlement))
+  const before = shownTotal(fundsBefore(funds, settlement))
   const units = (minor: number) => unitsText(minor, funds.currency)
   return `${fields.slice(0, -1)},"old_balance":${units(before)},"new_balance":${
     units(after)
