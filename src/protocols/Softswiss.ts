@@ -56,7 +56,8 @@ export const codeOf = (refusal: Refusal): Code => {
     case "NOT_FOUND":
       return isAboutGame(refusal) ? 405 : 101
     case "LIMIT_EXCEEDED":
-      return 105
+      // the cap of the jurisdiction is no limit of the player's own
+      return refusal.details["limit"] === "stake_cap" ? 106 : 105
     case "BONUS_INVALID":
       return 106
     case "PLAYER_RESTRICTED":

@@ -274,6 +274,12 @@ describe("Round/BetWin", () => {
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), "101", "invalid_argument"],
     ["a player without a session", refusedWith("INVALID_SESSION"), "101", "invalid_argument"],
     ["a limit", refusedWith("LIMIT_EXCEEDED", { limit: "max_daily_bet" }), "105", "invalid_argument"],
+    [
+      "a stake above the jurisdiction's cap",
+      refusedWith("LIMIT_EXCEEDED", { limit: "stake_cap" }),
+      "106",
+      "invalid_argument"
+    ],
     ["a stake above the bonus's maximum", refusedWith("BONUS_INVALID"), "106", "invalid_argument"],
     ["an exclusion", refusedWith("PLAYER_RESTRICTED", { reason: "self_exclusion" }), "110", "invalid_argument"],
     ["another currency", fieldRefused("currency"), "154", "invalid_argument"],

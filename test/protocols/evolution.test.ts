@@ -421,6 +421,7 @@ describe("statuses answered to Evolution", () => {
       ["INVALID_SESSION", { session: "over" }, "INVALID_SID"],
       ["VALIDATION_FAILED", { amount: ["…"] }, "INVALID_PARAMETER"],
       ["NOT_FOUND", {}, "INVALID_PARAMETER"],
+      ["LIMIT_EXCEEDED", { limit: "stake_cap" }, "CASINO_LIMIT_EXCEEDED_STAKE"],
       ["LIMIT_EXCEEDED", { limit: "max_single_bet" }, "CASINO_LIMIT_EXCEEDED_STAKE"],
       ["LIMIT_EXCEEDED", { limit: "casino_max_single_bet" }, "CASINO_LIMIT_EXCEEDED_STAKE"],
       ["LIMIT_EXCEEDED", { limit: "max_daily_bet" }, "CASINO_LIMIT_EXCEEDED_TURNOVER"],

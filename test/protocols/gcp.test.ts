@@ -189,6 +189,7 @@ describe("/play", () => {
     ["too little money", refusedWith("INSUFFICIENT_FUNDS"), 100],
     ["an unknown player", refusedWith("NOT_FOUND", {}, null), 101],
     ["a limit", refusedWith("LIMIT_EXCEEDED"), 105],
+    ["a stake above the jurisdiction's cap", refusedWith("LIMIT_EXCEEDED", { limit: "stake_cap" }), 106],
     ["a stake above the bonus's maximum", refusedWith("BONUS_INVALID"), 106],
     ["a locked account", refusedWith("PLAYER_RESTRICTED", { reason: "locked" }), 110],
     ["another currency", fieldRefused("currency"), 154],

@@ -44,7 +44,11 @@ export const answerOf = (status: Status, { funds, sid, uuid }: Parts, httpStatus
   return { status: httpStatus, body: `${body}}` }
 }
 
-const limitStatus: { readonly [field in LimitField]?: Status } = {
+/** Limits of the player, and the cap of the jurisdiction. */
+type Limit = LimitField | "stake_cap"
+
+const limitStatus: { readonly [limit in Limit]?: Status } = {
+  stake_cap: "CASINO_LIMIT_EXCEEDED_STAKE",
   max_single_bet: "CASINO_LIMIT_EXCEEDED_STAKE",
   casino_max_single_bet: "CASINO_LIMIT_EXCEEDED_STAKE",
   max_daily_loss: "CASINO_LIMIT_EXCEEDED_LOSS",
@@ -53,10 +57,10 @@ const limitStatus: { readonly [field in LimitField]?: Status } = {
   max_session_minutes: "CASINO_LIMIT_EXCEEDED_SESSION_TIME"
 }
 
-const isLimitField = (name: unknown): name is LimitField => typeof name === "string" && name in limitStatus
+const isLimit = (name: unknown): name is Limit => typeof name === "string" && name in limitStatus
 
 const statusOfLimit = ({ limit }: Refusal["details"]): Status =>
-  (isLimitField(limit) ? limitStatus[limit] : undefined) ?? "CASINO_LIMIT_EXCEEDED_TURNOVER"
+  (isLimit(limit) ? limitStatus[limit] : undefined) ?? "CASINO_LIMIT_EXCEEDED_TURNOVER"
 
 /** The first message under the id was a cancel of a debit that had not arrived. */
 const wasIgnored = ({ earlier }: Refusal["details"]): boolean =>
