@@ -145,7 +145,7 @@ export type WalletCall =
   | { readonly kind: "status"; readonly method: string; readonly player: PlayerName; readonly transactionId: string }
   /**
    * In order, all or nothing. Without actions nothing moves and the player's funds are answered. A round may be closed without naming its game: it is
-   * looked for among the player's latest rounds, and ignored when not found there.
+   * looked for among the provider's games, and left as it is where none of them or more than one has it open.
    */
   | ActionSubject & {
     readonly kind: "settle"

@@ -405,6 +405,29 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepInclude(currency["meta"], { api_code: "154" })
     }))
 
+  it.effect("A8R: a round is closed without naming its game, however many came after it", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [table, other] = [yield* newTable("a8r"), yield* newTable("a8r")]
+      const bet = (at: Table, id: string) =>
+        a8r(at)("Round/BetWin", {
+          ...round(at, id),
+          finished: false,
+          transactions: [{ id: `b-${id}`, type: "bet", amount: "1.00" }]
+        })
+      yield* bet(other, "r0")
+      for (let count = 0; count < 10; count++) {
+        assert.deepInclude(yield* bet(table, `r${count}`), { status: 200 })
+      }
+      const finish = a8r(table)("Round/Finish", { round_id: "r0" })
+      assert.deepInclude(yield* finish, { status: 200, balance: "90.00" })
+      assert.deepInclude(yield* finish, { status: 200, balance: "90.00" })
+      const closed = (playerId: number) =>
+        sql<{ round_id: string }>`SELECT round_id FROM rounds WHERE player_id = ${playerId} AND closed`
+      assert.deepStrictEqual(yield* closed(table.playerId), [{ round_id: "r0" }])
+      assert.deepStrictEqual(yield* closed(other.playerId), [])
+    }))
+
   it.effect("A8R, GCP: a finished round is closed also where the last transaction is known already or moves nothing, and by no refused call", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

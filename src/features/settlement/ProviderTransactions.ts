@@ -16,6 +16,7 @@ const StoredTransaction = Schema.Struct({
 
 const storedTransactions = rowsOf(StoredTransaction)
 const storedRounds = rowsOf(Schema.Struct({ roundId: Schema.String }))
+const storedGames = rowsOf(Schema.Struct({ gameId: Schema.Number }))
 const storedIds = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** Rounds of a player that are looked through for a bet whose round was named wrong. */
@@ -35,6 +36,12 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
     playerId: number,
     betIdIn: (roundId: string) => string
   ) => Effect.Effect<ReadonlyArray<string>, Refusal<"TRY_AGAIN">>
+  /** Games of a provider in which a player has an open round under this id; of more than two, two. */
+  readonly findGames: (
+    providerId: number,
+    playerId: number,
+    roundId: string
+  ) => Effect.Effect<ReadonlyArray<number>, Refusal<"TRY_AGAIN">>
   /** From which amount on a credit to this player raises an alert; null: never. */
   readonly creditTerms: (playerId: number) => Effect.Effect<CreditTerms | null, Refusal<"TRY_AGAIN">>
 }>()("pitboss/settlement/ProviderTransactions") {
@@ -64,6 +71,15 @@ export class ProviderTransactions extends Context.Service<ProviderTransactions, 
           ))
           return found.flatMap(({ id }) => roundOf.get(id) ?? [])
         }),
+        findGames: (providerId, playerId, roundId) =>
+          Effect.map(
+            orTryAgain(storedGames(
+              sql`SELECT r.game_id AS "gameId" FROM rounds r JOIN games g ON g.id = r.game_id
+              WHERE r.player_id = ${playerId}::float8::bigint AND r.round_id = ${roundId} AND NOT r.closed
+              AND g.provider_id = ${providerId}::float8::bigint LIMIT 2`
+            )),
+            (rows) => rows.map(({ gameId }) => gameId)
+          ),
         creditTerms: makeCreditTerms(sql)
       }))
   )

@@ -9,6 +9,30 @@ import { indexOfTransaction } from "../../domain/state/Rounds.ts"
 import type { SettleCall } from "../../protocols/Protocol.ts"
 import type { ProviderTransactions } from "./ProviderTransactions.ts"
 
+/** The round that a call closes without naming its game. */
+const closedRoundOf = ({ actions, gameId, roundId }: SettleCall): string | undefined =>
+  gameId === null && actions.some(({ action }) => action === "close_round") ? roundId ?? undefined : undefined
+
+/** False where the game of the round that a call closes has to be looked for. */
+export const isGameKnown = (player: Player | undefined, providerId: number, call: SettleCall): boolean => {
+  const roundId = closedRoundOf(call)
+  return roundId === undefined || (player !== undefined && gameOfRound(player, providerId, roundId) !== undefined)
+}
+
+/** The game of the open round that a call closes; undefined where no game or more than one has it. */
+export const findGameOfRound = Effect.fnUntraced(function*(
+  { findGames }: ProviderTransactions["Service"],
+  player: Player,
+  providerId: number,
+  call: SettleCall
+): Effect.fn.Return<SettledGame | undefined, Refusal<"TRY_AGAIN">> {
+  const roundId = closedRoundOf(call)
+  if (roundId === undefined || isGameKnown(player, providerId, call)) return undefined
+  const found = yield* findGames(providerId, player.id, roundId)
+  const [id] = found
+  return found.length === 1 && id !== undefined ? { ...unknownGame, id, providerId } : undefined
+})
+
 /** The game of a round that was named without it; undefined when the player does not carry the round any more. */
 export const gameOfRound = (player: Player, providerId: number, roundId: string): SettledGame | undefined => {
   const gameId =

@@ -56,6 +56,8 @@ export const layerRepositories = (database: Database, connection: Connection) =>
         ),
       // no protocol here names a bet in another round
       findRounds: () => read(() => []),
+      // nor closes a round without its game
+      findGames: () => read(() => []),
       creditTerms: () => read(() => null)
     }),
     Layer.succeed(ApprovalFacts, {

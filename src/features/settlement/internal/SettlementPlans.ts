@@ -23,7 +23,7 @@ import { PlayerActors } from "../../../store/PlayerActors.ts"
 import { FreeRounds } from "../../freeRounds/FreeRounds.ts"
 import { OpeningSessions } from "../../games/OpeningSessions.ts"
 import { ActiveOperators } from "../../operators/ActiveOperators.ts"
-import { gameOfRound, isInRoundOfBet } from "../RoundOfBet.ts"
+import { gameOfRound, isGameKnown, isInRoundOfBet } from "../RoundOfBet.ts"
 import { type CallingProvider, idOfAction, mayBeExamined, toAction } from "../WalletActions.ts"
 import {
   type Asking,
@@ -93,7 +93,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
   const actors = yield* PlayerActors
   const freeRounds = yield* FreeRounds
   const openings = yield* OpeningSessions
-  const { gameOf, lackingGrant, lackingRound, lackingTerms, refOf, refused, resolve } = lookups
+  const { gameOf, lackingGameOfRound, lackingGrant, lackingRound, lackingTerms, refOf, refused, resolve } = lookups
 
   /** The session that bets are placed under. */
   const sessionOf = ({ session }: Named, subject: ActionSubject): Bet["session"] =>
@@ -152,13 +152,14 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
     call: SettleCall,
     session: Bet["session"],
     game: SettledGame,
+    found: SettledGame | null | undefined,
     player: Player
   ): ReadonlyArray<Action> | Refusal => {
     const { gameId, roundId } = call
     const currency = call.currency ?? player.currency
     const isUnnamed = gameId === null && roundId !== null
     if (isUnnamed && currency !== player.currency) return otherCurrency(player.currency)
-    const ofRound = isUnnamed ? gameOfRound(player, provider.providerId, roundId) : game
+    const ofRound = isUnnamed ? gameOfRound(player, provider.providerId, roundId) ?? found ?? undefined : game
     const place = {
       currency,
       game: ofRound ?? unknownGame,
@@ -189,6 +190,9 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
       !isInRoundOfBet(actors.peek(null, named.playerId), providerId, sent)
     if (isAway) return lackingRound(providerId, named.playerId, sent)
     const call = known.inRound ?? sent
+    const isGameless = known.gameOfRound === undefined &&
+      !isGameKnown(actors.peek(null, named.playerId), providerId, call)
+    if (isGameless) return lackingGameOfRound(providerId, named.playerId, call)
     const game = gameOf(providerId, call.gameId, known)
     if ("_tag" in game) return game
     const isExamined = call.actions.some(mayBeExamined)
@@ -196,7 +200,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
     const session = sessionOf(named, call)
     const played = call.gameId === null ? undefined : game
     const shape = { isBatch: false, isOne: call.isOne === true }
-    const actionsFor = (player: Player) => actionsOf(provider, call, session, game, player)
+    const actionsFor = (player: Player) => actionsOf(provider, call, session, game, known.gameOfRound, player)
     return {
       _tag: "Asking",
       name: call.player,

@@ -16,7 +16,7 @@ import { Games } from "../../games/Games.ts"
 import { PlayerRefs } from "../../games/PlayerRefs.ts"
 import { SessionTokens, type WalletSession } from "../../games/SessionTokens.ts"
 import { type VendorPlayer, VendorPlayers } from "../../integrations/VendorPlayers.ts"
-import { inRoundOfBet } from "../RoundOfBet.ts"
+import { findGameOfRound, inRoundOfBet } from "../RoundOfBet.ts"
 import { ProviderTransactions, type StoredTransaction } from "../ProviderTransactions.ts"
 
 export type CallOf<K extends WalletCall["kind"]> = Extract<WalletCall, { readonly kind: K }>
@@ -39,6 +39,8 @@ export interface Known {
   readonly grant: IssuedFreeRounds | null | undefined
   /** The call about the round that its bet stands in. */
   readonly inRound: SettleCall | undefined
+  /** The game of the open round that the call closes without naming it. */
+  readonly gameOfRound: SettledGame | null | undefined
   readonly player: Player | undefined
   readonly profile: VendorPlayer | undefined
 }
@@ -49,6 +51,7 @@ export const nothing: Known = {
   terms: undefined,
   grant: undefined,
   inRound: undefined,
+  gameOfRound: undefined,
   player: undefined,
   profile: undefined
 }
@@ -155,6 +158,15 @@ export const makeWalletLookups = Effect.gen(function*() {
       )
   })
 
+  const lackingGameOfRound = (providerId: number, playerId: number, call: SettleCall): Lacking => ({
+    _tag: "Lacking",
+    lookUp: () =>
+      actors.read(null, playerId).pipe(
+        Effect.flatMap((player) => findGameOfRound(transactions, player, providerId, call)),
+        Effect.map((game) => ({ gameOfRound: game ?? null }))
+      )
+  })
+
   const lackingPlayer = (playerId: number): Lacking => ({
     _tag: "Lacking",
     lookUp: () => Effect.map(actors.read(null, playerId), (player) => ({ player }))
@@ -228,6 +240,7 @@ export const makeWalletLookups = Effect.gen(function*() {
 
   return {
     gameOf,
+    lackingGameOfRound,
     lackingGrant,
     lackingPlayer,
     lackingProfile,
