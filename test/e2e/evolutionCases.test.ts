@@ -171,6 +171,17 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("Evo
       assert.deepStrictEqual(yield* debit("b-2", 10), ["FINAL_ERROR_ACTION_FAILED", 110])
     }))
 
+  it.effect("a cancel that names another round than the debit it overtook finds the debit when it is sent again", () =>
+    Effect.gen(function*() {
+      const { cancel, debit } = yield* newTable
+      const early = cancel("b-1", 10, { round: "round-9" })
+      assert.deepStrictEqual(yield* early, ["BET_DOES_NOT_EXIST", 100])
+      assert.deepStrictEqual(yield* early, ["BET_DOES_NOT_EXIST", 100])
+      assert.deepStrictEqual(yield* debit("b-1", 10), ["OK", 90])
+      assert.deepStrictEqual(yield* early, ["OK", 100])
+      assert.deepStrictEqual(yield* early, ["BET_ALREADY_SETTLED", 100])
+    }))
+
   it.effect("a debit takes one credit or one cancel, and any further credit or cancel is answered BET_ALREADY_SETTLED", () =>
     Effect.gen(function*() {
       const { cancel, credit, debit } = yield* newTable

@@ -53,8 +53,11 @@ const betOf = ({ actions: [action] }: SettleCall): string | undefined =>
 /** False where another round may have the bet that the call names: it has to be looked for. */
 export const isInRoundOfBet = (player: Player | undefined, providerId: number, call: SettleCall): boolean => {
   const bet = betOf(call)
-  return call.inRound === undefined || bet === undefined ||
-    (player !== undefined && indexOfTransaction(player.transactions, providerId, bet) >= 0)
+  if (call.inRound === undefined || bet === undefined) return true
+  if (player === undefined) return false
+  const carried = player.transactions.items[indexOfTransaction(player.transactions, providerId, bet)]
+  // the tombstone of a cancel that overtook its bet: meanwhile the bet may have come in another round
+  return carried !== undefined && carried.kind !== "tombstone"
 }
 
 /** The call about the round that its bet stands in; as it is where it names that round, and where no round or more than one has the bet. */
