@@ -82,7 +82,8 @@ const ImportedExclusion = Schema.Struct({
   scope: optional(oneOf(exclusionScopes)),
   ends: optional(oneOf(exclusionEndings)),
   return_from: orNull(instant),
-  return_at: orNull(instant)
+  return_at: orNull(instant),
+  return_wait: orNull(Duration)
 })
 
 const ImportedRaise = Schema.Struct({

@@ -279,6 +279,7 @@ export const joinedExclusion = (own: Exclusion, other: Exclusion, now: number): 
   const both = joined(asked(own), asked(other))
   const end = longer(ownEnd, exclusionEnd(other))
   const { onRequest: _, scope, ...main } = isSame(both, asked(own)) ? own : other
+  const [wait, otherWait] = [own.onRequest?.wait, other.onRequest?.wait]
   const kept = own.scope === "licensee" ? own.scope : scope
   return {
     ...main,
@@ -286,7 +287,13 @@ export const joinedExclusion = (own: Exclusion, other: Exclusion, now: number): 
     until: both.until,
     ...(kept === undefined ? {} : { scope: kept }),
     ...(both.returnFrom === null ? {} : {
-      onRequest: { returnFrom: both.returnFrom, returnAt: end === null ? null : Math.max(end, both.returnFrom) }
+      onRequest: {
+        returnFrom: both.returnFrom,
+        returnAt: end === null ? null : Math.max(end, both.returnFrom),
+        ...(wait === undefined && otherWait === undefined
+          ? {}
+          : { wait: returnWaitOf({ return_wait: wait ?? null }, otherWait) })
+      }
     })
   }
 }

@@ -17,6 +17,7 @@ import { emptyCounters, setBits } from "../state/Limits.ts"
 import {
   emptyPlayer,
   type Exclusion,
+  exclusionOf,
   kycStatuses,
   type Player,
   playerStatuses,
@@ -115,7 +116,8 @@ export const Arrival = Schema.Struct({
     source: Schema.NullOr(Schema.Literals(exclusionSources)),
     scope: Schema.NullOr(Schema.Literals(exclusionScopes)),
     returnFrom: Schema.NullOr(Schema.Number),
-    returnAt: Schema.NullOr(Schema.Number)
+    returnAt: Schema.NullOr(Schema.Number),
+    returnWait: Schema.NullOr(Schema.String)
   })),
   used: Schema.NullOr(UsedSums),
   imported: ImportedFacts,
@@ -127,16 +129,7 @@ export type Arrival = typeof Arrival.Type
 
 /** The exclusion that a player arrives with. */
 export const arrivingExclusion = ({ exclusion }: Pick<Arrival, "exclusion">): Exclusion | null =>
-  exclusion === null ? null : {
-    type: exclusion.type,
-    since: exclusion.since,
-    until: exclusion.until,
-    ...(exclusion.source === null ? {} : { source: exclusion.source }),
-    ...(exclusion.scope === null ? {} : { scope: exclusion.scope }),
-    ...(exclusion.returnFrom === null
-      ? {}
-      : { onRequest: { returnFrom: exclusion.returnFrom, returnAt: exclusion.returnAt } })
-  }
+  exclusion === null ? null : exclusionOf(exclusion)
 
 /** The player before the first commit: no entry, no time of one. */
 export const arrivingPlayer = (id: number, arrival: Arrival): Player => ({

@@ -104,7 +104,8 @@ const line = FastCheck.record({
       source: FastCheck.constantFrom("player", "operator"),
       ends: FastCheck.constant("on_request"),
       return_from: ahead,
-      return_at: FastCheck.constant(null)
+      return_at: FastCheck.constant(null),
+      return_wait: FastCheck.constantFrom("P7D", "PT24H")
     })
   ),
   bonus: FastCheck.record({

@@ -104,7 +104,8 @@ export const fieldsOf = (exclusion: Exclusion): NonNullable<Arrival["exclusion"]
   source: exclusion.source ?? null,
   scope: exclusion.scope ?? null,
   returnFrom: exclusion.onRequest?.returnFrom ?? null,
-  returnAt: exclusion.onRequest?.returnAt ?? null
+  returnAt: exclusion.onRequest?.returnAt ?? null,
+  returnWait: exclusion.onRequest?.wait ?? null
 })
 
 export const noSuchImport = refuse("NOT_FOUND", "There is no such import.")

@@ -112,7 +112,8 @@ const exclusionIn = (exclusion: PlayerLine["self_exclusion"]): Arrival["exclusio
     source: source ?? null,
     scope: scope ?? null,
     returnFrom: isOnRequest ? msOrNull(exclusion.return_from) ?? msOrNull(until) ?? ms(since) : null,
-    returnAt: isOnRequest ? msOrNull(exclusion.return_at) : null
+    returnAt: isOnRequest ? msOrNull(exclusion.return_at) : null,
+    returnWait: isOnRequest ? exclusion.return_wait ?? null : null
   }
 }
 

@@ -23,6 +23,7 @@ const candidates = rowsOf(Schema.Struct({
   until: optionalTime,
   returnFrom: optionalTime,
   returnAt: optionalTime,
+  returnWait: Schema.NullOr(Schema.String),
   source: Schema.NullOr(Schema.Literals(exclusionSources)),
   scope: Schema.NullOr(Schema.Literals(exclusionScopes))
 }))
@@ -30,7 +31,7 @@ const candidates = rowsOf(Schema.Struct({
 const excluded = (alias: string): string =>
   `${alias}.exclusion_type AS type, ${alias}.exclusion_since AS since, ${alias}.exclusion_until AS until,
     ${alias}.exclusion_return_from AS "returnFrom", ${alias}.exclusion_return_at AS "returnAt", ${alias}.exclusion_source AS source,
-    ${alias}.exclusion_scope AS scope`
+    ${alias}.exclusion_scope AS scope, ${alias}.exclusion_return_wait AS "returnWait"`
 
 const isEqual = (one: Uint8Array | null, other: Uint8Array | null): boolean =>
   one !== null && other !== null && Buffer.compare(one, other) === 0
@@ -116,7 +117,8 @@ export const makeMatchedExclusions = Effect.gen(function*() {
             source: row.isOther ? "licensee" : row.source,
             scope: row.scope,
             returnFrom: row.returnFrom?.getTime() ?? null,
-            returnAt: row.returnAt?.getTime() ?? null
+            returnAt: row.returnAt?.getTime() ?? null,
+            returnWait: row.returnWait
           })
         )
       return [...here, ...among[index] ?? []].reduce<Exclusion | null>(

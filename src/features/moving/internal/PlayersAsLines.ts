@@ -44,7 +44,8 @@ const exclusionOf = ({ exclusion }: Player) =>
     ...(exclusion.onRequest === undefined ? isStrong(exclusion.type) ? { ends: "by_itself" } : {} : {
       ends: "on_request",
       return_from: iso(exclusion.onRequest.returnFrom),
-      return_at: isoOrNull(exclusion.onRequest.returnAt)
+      return_at: isoOrNull(exclusion.onRequest.returnAt),
+      ...(exclusion.onRequest.wait === undefined ? {} : { return_wait: exclusion.onRequest.wait })
     })
   }
 
