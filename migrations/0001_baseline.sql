@@ -724,7 +724,8 @@ CREATE TABLE provider_transactions (
   bonus_amount bigint NOT NULL,
   entry_ids bigint[] NOT NULL,
   player_bonus_id bigint,
-  -- what the bet counted for the wagering of the bonus; of a rollback: how often its target had been reinstated before
+  -- what the bet counted for the wagering of the bonus; of a win or an adjustment: what it moved in the real wallet for a converted bonus; of a
+  -- rollback: how often its target had been reinstated before
   wagered bigint NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
   operator_id bigint NOT NULL,

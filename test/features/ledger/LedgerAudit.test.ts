@@ -139,10 +139,15 @@ const play = Effect.gen(function*() {
 
   // vendor protocols also allow: a bet reinstated, a win of a round, a win before its bet, corrections
   const dora = yield* addPlayer(operator, "dora")
-  yield* (yield* Launches).launch(operator.id, dora, 2, { mode: "real", platform: null, ip: null }, {
-    claim: undefined,
-    render
-  })
+  // and corrections in a round that a bonus paid for
+  const edda = yield* addPlayer(operator, "edda")
+  const launches = yield* Launches
+  for (const player of [dora, edda]) {
+    yield* launches.launch(operator.id, player, 2, { mode: "real", platform: null, ip: null }, {
+      claim: undefined,
+      render
+    })
+  }
   const actors = yield* PlayerActors
   const policy: SettlementPolicy = {
     ...ownPolicy,
@@ -174,6 +179,16 @@ const play = Effect.gen(function*() {
     ruleWin("mw", "mb", 15, { ...reels, roundId: "m", closesRound: true }),
     ruleBet("mb", 5, { ...reels, roundId: "m", session: "none" })
   )
+
+  yield* bonuses.grant(operator.id, edda, { bonusId: 4, amount: null, note: null }, { claim: undefined, render })
+  yield* actors.ask(null, edda, (player, context) =>
+    settleAll(player, [
+      ruleBet("pb", 50, { ...reels, roundId: "p", session: "none" }),
+      ruleWin("pw", "pb", 60, { ...reels, roundId: "p" }),
+      adjustment("pa", 20, { ...reels, roundId: "p" }),
+      adjustment("pd", -10, { ...reels, roundId: "p" }),
+      ruleRollback("pdk", "pd", { policy })
+    ], context))
 
   // a register's word in both of its senses, and one that did not answer
   for (const [index, verdict] of (["clear", "excluded", "unavailable"] as const).entries()) {
@@ -441,7 +456,7 @@ layer(layerBackoffice.pipe(Layer.provideMerge(layerTestService())))("LedgerAudit
       const audit = yield* LedgerAudit
       const { operatorId, otherId, playerId } = yield* play
       const sound = yield* audit.verify(undefined)
-      assert.deepInclude(sound, { players: 6, entries: 35, violations: [] })
+      assert.deepInclude(sound, { players: 7, entries: 41, violations: [] })
       const negative = yield* sql`SELECT 1 FROM ledger_entries WHERE balance_after < 0 AND player_id = ${playerId}`
       assert.isAbove(negative.length, 0, "the history has a balance below zero that is allowed")
 
@@ -524,7 +539,7 @@ layer(byCalendar, { excludeTestServices: true })("incremental verification of th
         })).pipe(Effect.flip)
         return "violations" in report ? report : undefined
       })
-      assert.deepInclude(yield* found("SELECT 1"), { players: 7, entries: 36, violations: [], seals: 2, after_seal: 1 })
+      assert.deepInclude(yield* found("SELECT 1"), { players: 8, entries: 42, violations: [], seals: 2, after_seal: 1 })
       for (const [damage, rules] of damages) {
         const report = yield* found(damage)
         assert.strictEqual(report?.after_seal, 1, damage)
