@@ -203,6 +203,14 @@ describe("differences of two versions", () => {
     assert(caps !== null)
     assert.deepStrictEqual([18, 23, 24, 40].map((age) => amountAt(caps, age)), [30, 30, 50, 50])
 
+    const watched = (net_deposits: number, window: string) =>
+      profile({ vulnerability: { net_deposits, window, repeat: "P30D" } })
+    assert.deepStrictEqual(stricterOf(watched(100, "P30D"), watched(50, "P1D")).vulnerability, {
+      net_deposits: 50,
+      window: "P30D",
+      repeat: "P30D"
+    })
+
     const asked = (on: object, last_good_max_age: string) =>
       profile({ registers: [{ kind: "generic", on, last_good_max_age }] })
     const { registers } = stricterOf(
@@ -308,13 +316,15 @@ describe("a version that was announced before a stricter one which counts alread
   it("makes it stricter where it is, and looser nowhere", () => {
     const versions = [
       version(1, { minimum_age: 18 }),
-      version(2, { minimum_age: 20, limits: { prompt: true } }, { validFrom: 900, looserFrom: 900 }),
-      version(3, { minimum_age: 25 })
+      version(2, { name: "Old", minimum_age: 20, limits: { prompt: true } }, { validFrom: 900, looserFrom: 900 }),
+      version(3, { name: "New", minimum_age: 25, consents: { channels: ["email", "post"] } })
     ]
     assert.deepInclude(inForce(versions, 300), { version: 3, until: 900 })
     const both = inForce(versions, 900)
     assert.deepInclude(both, { version: 3, until: Infinity })
     assert.deepStrictEqual([both?.profile.minimum_age, both?.profile.limits.prompt], [25, true])
+    // what protects neither more nor less stays as the newer version says
+    assert.deepStrictEqual([both?.profile.name, both?.profile.consents.channels], ["New", ["email", "post"]])
   })
 })
 

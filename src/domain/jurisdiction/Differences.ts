@@ -117,7 +117,7 @@ const registerUse: Compare = (before, after) => {
   return worst([...kinds].flatMap((kind) => {
     const [old, next] = [these, those].map((uses) => uses.find((use) => use.kind === kind))
     return [
-      longer(next?.last_good_max_age ?? null, old?.last_good_max_age ?? null),
+      ...old === undefined || next === undefined ? [] : [shorter(old.last_good_max_age, next.last_good_max_age)],
       ...registerEvents.map((event) => {
         const [was, is] = [old?.on[event], next?.on[event]]
         return was === undefined || is === undefined
@@ -273,6 +273,14 @@ const whileWaiting = ({ after, before, path }: Difference): unknown => {
     const [was, is] = [asNetCap(before), asNetCap(after)]
     return was === null || is === null ? before : netCapOfBoth(was, is)
   }
+  if (path === "vulnerability") {
+    const [was, is] = [asVulnerability(before), asVulnerability(after)]
+    return was === null || is === null ? before : {
+      net_deposits: strictest(lower, was.net_deposits, is.net_deposits),
+      window: strictest(longer, was.window, is.window),
+      repeat: strictest(shorter, was.repeat, is.repeat)
+    }
+  }
   const most = lists.get(path)
   if (most === undefined || !Array.isArray(before) || !Array.isArray(after)) return before
   const both = [...before, ...after.filter((item) => before.every((one) => !isSame(one, item)))]
@@ -280,6 +288,20 @@ const whileWaiting = ({ after, before, path }: Difference): unknown => {
 }
 
 const decode = Schema.decodeUnknownSync(Profile)
+
+/** A version made stricter by what another has stricter; all else stays. */
+export const madeStricter = (before: Profile, other: Profile): Profile =>
+  decode(
+    differencesOf(before, other).filter(({ effect }) => effect !== "neutral").reduce<unknown>(
+      (document, difference) =>
+        withValueAt(
+          document,
+          difference.path.split("."),
+          difference.effect === "stricter" ? difference.after : whileWaiting(difference)
+        ),
+      before
+    )
+  )
 
 /** The later version where it is stricter, the earlier one where the later is looser: what counts until the looser part may. */
 export const stricterOf = (before: Profile, after: Profile): Profile =>

@@ -4,7 +4,7 @@
  */
 import { type Factor, thresholdIn } from "../CurrencyConversion.ts"
 import { limitFields } from "../LimitFields.ts"
-import { amountAt, stricterOf } from "./Differences.ts"
+import { amountAt, madeStricter, stricterOf } from "./Differences.ts"
 import { noneProfile } from "./BuiltIn.ts"
 import type { Profile } from "./Profile.ts"
 
@@ -55,7 +55,7 @@ export const inForce = (versions: ReadonlyArray<ProfileVersion>, now: number): I
     }
     if (current !== undefined && version < current.version) {
       // announced before the one that counts, which it cannot loosen: what would be looser was compared with other rules
-      current = { ...current, profile: stricterOf(current.profile, document) }
+      current = { ...current, profile: madeStricter(current.profile, document) }
       continue
     }
     const waits = current !== undefined && now < looserFrom
