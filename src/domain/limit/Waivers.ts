@@ -7,7 +7,7 @@ import { type Refusal, refuse } from "../Refusal.ts"
 import { type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import { promptDeclined } from "../state/Limits.ts"
-import type { ObligationKind } from "../state/Obligation.ts"
+import { imposedKinds, type ObligationKind } from "../state/Obligation.ts"
 import type { Player } from "../state/Player.ts"
 import { checkedSession, secondsOf } from "./Acknowledgements.ts"
 
@@ -22,7 +22,7 @@ export interface Waive {
 
 export type WaiveRefusal = Refusal<"RESPONSIBLE_GAMING_RULE" | "INSUFFICIENT_SCOPE">
 
-const imposed: ReadonlySet<ObligationKind> = new Set(["source_of_funds", "screening", "vulnerability_check"])
+const imposed: ReadonlySet<ObligationKind> = new Set(imposedKinds)
 
 const notOpen = refuse("RESPONSIBLE_GAMING_RULE", "The obligation has already been met or waived.")
 
