@@ -465,7 +465,9 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       const exclusion = { type: "self_exclusion", since: at(now - 30 * day), until }
       const lines = [
         playerLine(`${run.name}-silent`, { ...person, self_exclusion: exclusion }),
-        playerLine(`${run.name}-said`, { self_exclusion: { ...exclusion, scope: "operator", ends: "by_itself" } })
+        playerLine(`${run.name}-said`, { self_exclusion: { ...exclusion, scope: "operator", ends: "by_itself" } }),
+        playerLine(`${run.name}-over`, { self_exclusion: { ...exclusion, until: at(now - day) } }),
+        playerLine(`${run.name}-closed`, { self_exclusion: { ...exclusion, type: "self_closure" } })
       ]
       dataOf(yield* run.put(0, lines))
       dataOf(yield* run.propose(1))
@@ -475,6 +477,10 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.deepInclude(silent.self_exclusion, { ends: "on_request", until })
       const [said] = dataOf(yield* casino.get(`/players?external_id=${run.name}-said`))
       assert.deepInclude(said.self_exclusion, { ends: "by_itself", until })
+      const [over] = dataOf(yield* casino.get(`/players?external_id=${run.name}-over`))
+      assert.isNull(over.self_exclusion)
+      const [closed] = dataOf(yield* casino.get(`/players?external_id=${run.name}-closed`))
+      assert.deepInclude(closed.self_exclusion, { type: "self_closure", ends: "by_itself", until })
       const refused = yield* other.post("/players", { ...registration(fresh("again-")), ...person })
       assert.strictEqual(refused.code, "SELF_EXCLUDED_IDENTITY")
     }))

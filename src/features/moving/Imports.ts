@@ -43,7 +43,9 @@ import {
   externalIdOf,
   fieldsOf,
   type KnownWithdrawal,
+  namesOf,
   type NewPlayer,
+  noRules,
   noRun,
   noSuchImport,
   noSuchPlayer,
@@ -53,15 +55,15 @@ import {
   refuseStatus,
   type Rejection,
   type Run,
+  takenName,
   totalsOfArrival,
   totalsOfPlayer
 } from "./internal/Examined.ts"
-import { digestOf, isObject, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
+import { asInJurisdiction, digestOf, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
 import { makeMatchedExclusions } from "./internal/MatchedExclusions.ts"
 import { makeExamineWithdrawals } from "./internal/Withdrawals.ts"
 
 type ImportChunk = typeof ImportChunk.Type
-
 export interface SentLines {
   readonly first_line: number
   /** Each as its text. */
@@ -196,25 +198,6 @@ export class Imports extends Context.Service<Imports, {
         )
       }
 
-      /** An exclusion holds where the jurisdiction says, and ends as it says, unless its line does. */
-      const asInJurisdiction = (arrival: Arrival, raw: Numbered["raw"], now: number): Arrival => {
-        const { exclusion, jurisdiction } = arrival
-        const breaks = book.current(jurisdiction, now)?.profile.breaks
-        if (exclusion === null || breaks === undefined || !isStrong(exclusion.type)) return arrival
-        const said = raw["self_exclusion"]
-        const endsOnRequest = breaks.ends === "on_request" && isObject(said) && said["ends"] === undefined
-        return {
-          ...arrival,
-          exclusion: {
-            ...exclusion,
-            scope: exclusion.scope ?? (breaks.scope === "licensee" ? breaks.scope : null),
-            returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
-          }
-        }
-      }
-
-      const lineDigest = (raw: Numbered["raw"]): Uint8Array => personal.fingerprint(digestOf(raw))
-
       /** Default limits by currency, each converted once. */
       const defaultLimitsOf = Effect.fnUntraced(function*(operator: Operator, lines: ReadonlyArray<Numbered>) {
         const currencies = new Set([
@@ -264,7 +247,7 @@ export class Imports extends Context.Service<Imports, {
           const externalId = externalIdOf(raw)
           const same = externalId === undefined ? undefined : earlier.get(externalId)
           if (externalId !== undefined) earlier.set(externalId, same ?? line)
-          const digest = lineDigest(raw)
+          const digest = personal.fingerprint(digestOf(raw))
           const found = externalId === undefined ? undefined : known.get(externalId)
           if (same !== undefined) rejected.push({ line, reasons: [`external_id is that of line ${same}`] })
           else if (found !== undefined) {
@@ -288,39 +271,34 @@ export class Imports extends Context.Service<Imports, {
               now
             })
             if (one._tag === "Wrong") rejected.push({ line, reasons: reasonsOf(one.messages) })
-            else read.push({ line, arrival: asInJurisdiction(one.arrival, raw, now), unique: one.unique })
+            else {read.push({
+                line,
+                arrival: asInJurisdiction(one.arrival, raw, book.current(one.arrival.jurisdiction, now)?.profile, now),
+                unique: one.unique
+              })}
           }
         }
         const taken = yield* takenOf(operator.id, read.map(({ unique }) => unique))
         const free = read.filter(({ arrival: { texts }, line }) => {
-          const names = [
-            `username ${texts.username.toLowerCase()}`,
-            `email ${texts.email}`,
-            ...texts.phone === null ? [] : [`phone ${texts.phone}`]
-          ]
-          const reasons = names.filter((name) => taken.has(name)).map((name) =>
-            `${name.slice(0, name.indexOf(" "))} is already taken`
-          )
+          const names = namesOf(texts)
+          const reasons = names.filter((name) => taken.has(name)).map(takenName)
           if (reasons.length > 0) rejected.push({ line, reasons })
           else for (const name of names) taken.add(name)
           return reasons.length === 0
         })
         const rules = new Map<string, boolean>()
-        const codesOf = ({ jurisdiction, moved }: Arrival) =>
-          moved === null ? [jurisdiction] : [jurisdiction, moved.from]
-        for (const { arrival } of free) {
-          for (const code of codesOf(arrival)) {
-            const key = `${code} ${arrival.currency}`
-            if (!rules.has(key)) rules.set(key, yield* book.meet(code, arrival.currency))
+        const ruled: Array<(typeof free)[number]> = []
+        for (const one of free) {
+          const { currency, jurisdiction, moved } = one.arrival
+          let unmet: string | undefined
+          for (const code of moved === null ? [jurisdiction] : [jurisdiction, moved.from]) {
+            const key = `${code} ${currency}`
+            if (!rules.has(key)) rules.set(key, yield* book.meet(code, currency))
+            if (rules.get(key) !== true) unmet = code
           }
+          if (unmet === undefined) ruled.push(one)
+          else rejected.push({ line: one.line, reasons: [noRules(unmet)] })
         }
-        const ruled = free.filter(({ arrival, line }) => {
-          const unmet = codesOf(arrival).filter((code) => rules.get(`${code} ${arrival.currency}`) !== true)
-          if (unmet.length > 0) {
-            rejected.push({ line, reasons: [`currency has no exchange rate to that of the jurisdiction ${unmet[0]}`] })
-          }
-          return unmet.length === 0
-        })
         const matched = yield* matchedExclusions(
           operator.id,
           ruled.map(({ arrival }) => ({

@@ -97,6 +97,18 @@ export const externalIdOf = (raw: Raw): string | undefined => {
   return typeof id === "string" && isStorable(id) ? id.trim() : undefined
 }
 
+/** Unique names of a player who arrives, as `field value`. */
+export const namesOf = ({ email, phone, username }: Arrival["texts"]): ReadonlyArray<string> => [
+  `username ${username.toLowerCase()}`,
+  `email ${email}`,
+  ...phone === null ? [] : [`phone ${phone}`]
+]
+
+export const takenName = (name: string): string => `${name.slice(0, name.indexOf(" "))} is already taken`
+
+export const noRules = (code: string): string =>
+  `jurisdiction ${code} is not known, or has no exchange rate for the currency`
+
 export const fieldsOf = (exclusion: Exclusion): NonNullable<Arrival["exclusion"]> => ({
   type: exclusion.type,
   since: exclusion.since,

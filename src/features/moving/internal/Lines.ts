@@ -11,7 +11,9 @@ import {
 } from "../../../contract/players/RegistrationResource.ts"
 import { openWithdrawal, PlayerLine, WithdrawalLine } from "../../../contract/moving/LineResource.ts"
 import { fieldIssues } from "../../../contract/common/FormErrors.ts"
+import type { Profile } from "../../../domain/jurisdiction/Profile.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
+import { isStrong } from "../../../domain/limit/ExclusionTerms.ts"
 import { readLimitChanges } from "../../../domain/limit/LimitChanges.ts"
 import { movedCounters, movedSums } from "../../../domain/limit/LimitUsage.ts"
 import { everything, saidOf, withStatement } from "../../../domain/player/Consents.ts"
@@ -319,6 +321,25 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
         passwordHash: own.password_hash ?? null
       },
       sendsEvents: context.sendsEvents
+    }
+  }
+}
+
+/** An exclusion that lasts holds where the jurisdiction says, and a self-exclusion ends as it says, unless its line does. */
+export const asInJurisdiction = (arrival: Arrival, raw: Raw, profile: Profile | undefined, now: number): Arrival => {
+  const { exclusion } = arrival
+  const isOver = exclusion !== null && exclusion.until !== null && exclusion.until <= now
+  if (exclusion === null || profile === undefined || isOver || !isStrong(exclusion.type)) return arrival
+  const { ends, scope } = profile.breaks
+  const said = raw["self_exclusion"]
+  const endsOnRequest = ends === "on_request" && exclusion.type === "self_exclusion" && isObject(said) &&
+    said["ends"] === undefined
+  return {
+    ...arrival,
+    exclusion: {
+      ...exclusion,
+      scope: exclusion.scope ?? (scope === "licensee" ? scope : null),
+      returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
     }
   }
 }

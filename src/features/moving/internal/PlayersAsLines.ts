@@ -2,7 +2,6 @@
 import { Struct } from "effect"
 import { person } from "../../../contract/players/PlayerResource.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
-import { isStrong } from "../../../domain/limit/ExclusionTerms.ts"
 import { movedSums } from "../../../domain/limit/LimitUsage.ts"
 import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { GrantedBonus } from "../../../domain/state/Bonus.ts"
@@ -41,7 +40,7 @@ const exclusionOf = ({ exclusion }: Player) =>
     ...(exclusion.source === undefined ? {} : { source: exclusion.source }),
     ...(exclusion.scope === undefined ? {} : { scope: exclusion.scope }),
     // where a line is silent, the exclusion ends as the jurisdiction says
-    ...(exclusion.onRequest === undefined ? isStrong(exclusion.type) ? { ends: "by_itself" } : {} : {
+    ...(exclusion.onRequest === undefined ? exclusion.type === "self_exclusion" ? { ends: "by_itself" } : {} : {
       ends: "on_request",
       return_from: iso(exclusion.onRequest.returnFrom),
       return_at: isoOrNull(exclusion.onRequest.returnAt),
