@@ -141,18 +141,17 @@ const a8rWin = {
   transactionId: "18",
   betTransactionId: null,
   amount: payout,
-  closesRound: false
+  closesRound: true
 } as const
-const closing = { action: "close_round" } as const
 const takenBack = { action: "rollback", transactionId: "19", targetTransactionId: "17", closesRound: false } as const
 
 const a8rCalls: ProtocolRow["calls"] = {
   balance: { kind: "balance", method: "Player/Balance", player: byRef, gameId: null, currency: "EUR" },
   bet: settle("Round/BetWin", [a8rBet]),
-  win: settle("Round/BetWin", [a8rWin, closing]),
-  bet_win: settle("Round/BetWin", [a8rBet, a8rWin, closing]),
+  win: settle("Round/BetWin", [a8rWin]),
+  bet_win: settle("Round/BetWin", [a8rBet, a8rWin]),
   rollback: settle("Round/Rollback", [takenBack]),
-  close: settle("Round/Finish", [closing], { gameId: null })
+  close: settle("Round/Finish", [{ action: "close_round" }], { gameId: null })
 }
 
 // amounts are subunits
@@ -162,10 +161,10 @@ const gcpWin = { ...a8rWin, amount: { minor: 2500 } }
 const gcpCalls: ProtocolRow["calls"] = {
   balance: { kind: "balance", method: "play", player: byRef, gameId: "table", currency: "EUR" },
   bet: settle("play", [gcpBet]),
-  win: settle("play", [gcpWin, closing]),
-  bet_win: settle("play", [gcpBet, gcpWin, closing]),
+  win: settle("play", [gcpWin]),
+  bet_win: settle("play", [gcpBet, gcpWin]),
   rollback: settle("rollback", [takenBack]),
-  close: settle("play", [closing])
+  close: settle("play", [{ action: "close_round" }])
 }
 
 const evolutionCalls: ProtocolRow["calls"] = {
@@ -246,7 +245,7 @@ export const ownCalls: ProtocolRow["calls"] = {
   promo: settle("promo-win", [
     { action: "promo_win", transactionId: "20", kind: "jackpot", campaignId: "friday", amount: { minor: 500 } }
   ], { gameId: null, roundId: null }),
-  close: settle("round/close", [closing], { currency: null })
+  close: settle("round/close", [{ action: "close_round" }], { currency: null })
 }
 
 /** One word for an account that may not play. */

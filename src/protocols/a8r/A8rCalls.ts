@@ -3,7 +3,7 @@ import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
 import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
-import { closing, currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { balanceText, render, renderIssue } from "./A8rAnswers.ts"
 
 /** Maximum transactions of one call. */
@@ -57,7 +57,7 @@ const balance: ReadMethod = (fields, method) => ({
 const settleRound = (
   fields: JsonFields,
   method: string,
-  read: (transaction: JsonFields, id: string) => WalletAction
+  read: (transaction: JsonFields, id: string, closesRound: boolean) => WalletAction
 ): ReadCall => {
   fields.text("provider")
   const roundId = fields.text("round_id")
@@ -67,7 +67,7 @@ const settleRound = (
   const ids = transactions.map((transaction) => transaction.text("id"))
   if (new Set(ids).size < ids.length) fields.refuse("transactions.id")
   const actions = transactions.map((transaction, index) => {
-    const action = read(transaction, ids[index] ?? "")
+    const action = read(transaction, ids[index] ?? "", finished && index === ids.length - 1)
     if (transaction.bad !== undefined) fields.refuse(`transactions.${transaction.bad}`)
     return action
   })
@@ -80,7 +80,7 @@ const settleRound = (
       roundId,
       currency: currencyOf(fields),
       session: "none",
-      actions: finished ? [...actions, closing] : actions
+      actions
     },
     render: render((outcome) => ({
       balance: balanceOf(outcome),
@@ -91,24 +91,24 @@ const settleRound = (
 }
 
 const betWin: ReadMethod = (fields, method) =>
-  settleRound(fields, method, (transaction, transactionId) => {
+  settleRound(fields, method, (transaction, transactionId, closesRound) => {
     transaction.optionalText("bet_id")
     const amount = amountOf(transaction)
     const type = transaction.text("type")
     if (type !== "bet" && type !== "win") transaction.refuse("type")
     return type === "bet"
-      ? { action: "bet", transactionId, amount, closesRound: false }
+      ? { action: "bet", transactionId, amount, closesRound }
       // of the round, even if it names a bet: the win may arrive before that bet, and is paid
-      : { action: "win", transactionId, betTransactionId: null, amount, closesRound: false }
+      : { action: "win", transactionId, betTransactionId: null, amount, closesRound }
   })
 
 const rollback: ReadMethod = (fields, method) => {
   const originals = new Set<string>()
-  return settleRound(fields, method, (transaction, transactionId) => {
+  return settleRound(fields, method, (transaction, transactionId, closesRound) => {
     const targetTransactionId = transaction.text("original_id")
     if (originals.has(targetTransactionId)) transaction.refuse("original_id")
     originals.add(targetTransactionId)
-    return { action: "rollback", transactionId, targetTransactionId, closesRound: false }
+    return { action: "rollback", transactionId, targetTransactionId, closesRound }
   })
 }
 
@@ -122,7 +122,7 @@ const finish: ReadMethod = (fields, method) => ({
     roundId: fields.text("round_id"),
     currency: currencyOf(fields),
     session: "none",
-    actions: [closing]
+    actions: [{ action: "close_round" }]
   },
   render: render(renderBalance)
 })

@@ -8,7 +8,7 @@ import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
 import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
-import { closing, currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { render, renderIssue } from "./GcpAnswers.ts"
 
 /** Maximum actions of one call. */
@@ -66,22 +66,22 @@ const settleActions = (
   fields: JsonFields,
   method: string,
   actions: ReadonlyArray<JsonFields>,
-  read: (action: JsonFields, id: string, currency: string) => WalletAction
+  read: (action: JsonFields, id: string, closesRound: boolean, currency: string) => WalletAction
 ): ReadCall => {
   const player = playerOf(fields.text("user_id"))
   const currency = currencyOf(fields)
   const gameId = fields.text("game")
   const roundId = fields.optionalText("game_id")
-  const closes = fields.flag("finished") && roundId !== null
+  const finished = fields.flag("finished")
   if (actions.length > 0 && roundId === null) fields.refuse("game_id")
   const ids = actions.map((action) => action.text("action_id"))
   if (new Set(ids).size < ids.length) fields.refuse("actions.action_id")
   const settling: ReadonlyArray<WalletAction> = actions.map((action, index) => {
-    const asked = read(action, ids[index] ?? "", currency)
+    const asked = read(action, ids[index] ?? "", finished && index === ids.length - 1, currency)
     if (action.bad !== undefined) fields.refuse(`actions.${action.bad}`)
     return asked
   })
-  const isAsking = ids.length === 0 && !closes
+  const isAsking = ids.length === 0 && !(finished && roundId !== null)
   return {
     call: isAsking
       ? { kind: "balance", method, player, gameId, currency }
@@ -93,7 +93,7 @@ const settleActions = (
         roundId,
         currency,
         session: "none",
-        actions: closes ? [...settling, closing] : settling
+        actions: ids.length === 0 ? [{ action: "close_round" }] : settling
       },
     render: render((outcome) => ({
       ...balanceValues(outcome, actions.some(hasDecimal)),
@@ -103,25 +103,25 @@ const settleActions = (
 }
 
 const play: ReadMethod = (fields, method) =>
-  settleActions(fields, method, fields.objects("actions", maxActions), (action, id, currency) => {
+  settleActions(fields, method, fields.objects("actions", maxActions), (action, id, closesRound, currency) => {
     const amount = amountOf(action, currency)
     const kind = action.text("action")
     if (kind !== "bet" && kind !== "win") action.refuse("action")
     return kind === "bet"
-      ? { action: "bet", transactionId: id, amount, closesRound: false }
-      : { action: "win", transactionId: id, betTransactionId: null, amount, closesRound: false }
+      ? { action: "bet", transactionId: id, amount, closesRound }
+      : { action: "win", transactionId: id, betTransactionId: null, amount, closesRound }
   })
 
 const rollback: ReadMethod = (fields, method) => {
   const actions = fields.objects("actions", maxActions)
   if (actions.length === 0) fields.refuse("actions")
   const originals = new Set<string>()
-  return settleActions(fields, method, actions, (action, id) => {
+  return settleActions(fields, method, actions, (action, id, closesRound) => {
     if (action.text("action") !== "rollback") action.refuse("action")
     const original = action.text("original_action_id")
     if (originals.has(original)) action.refuse("original_action_id")
     originals.add(original)
-    return { action: "rollback", transactionId: id, targetTransactionId: original, closesRound: false }
+    return { action: "rollback", transactionId: id, targetTransactionId: original, closesRound }
   })
 }
 
