@@ -227,9 +227,6 @@ const withValueAt = (document: unknown, [key, ...below]: ReadonlyArray<string>, 
   return { ...object, [key]: withValueAt(object[key], below, value) }
 }
 
-/** Lists that protect by what is in them, with the most entries that they may have: both together protect as much as either. */
-const lists: ReadonlyMap<string, number> = new Map([["limits.required", 10], ["stakes", 20]])
-
 const strictest = <A>(compare: Compare, before: A, after: A): A => compare(before, after) === "looser" ? before : after
 
 /** Of one register: it is asked at the events of both, as the stricter says. */
@@ -246,17 +243,21 @@ const registerOfBoth = (before: RegisterUse, after: RegisterUse): RegisterUse =>
   return { ...after, on, last_good_max_age: strictest(shorter, before.last_good_max_age, after.last_good_max_age) }
 }
 
-const registersOfBoth = (before: ReadonlyArray<RegisterUse>, after: ReadonlyArray<RegisterUse>) => [
-  ...before.map((was) => {
-    const is = after.find(({ kind }) => kind === was.kind)
-    return is === undefined ? was : registerOfBoth(was, is)
-  }),
-  ...after.filter(({ kind }) => before.every((was) => was.kind !== kind))
-]
+const registersOfBoth = (before: unknown, after: unknown): unknown => {
+  const [these, those] = [asRegisters(before), asRegisters(after)]
+  return [
+    ...these.map((was) => {
+      const is = those.find(({ kind }) => kind === was.kind)
+      return is === undefined ? was : registerOfBoth(was, is)
+    }),
+    ...those.filter(({ kind }) => these.every((was) => was.kind !== kind))
+  ]
+}
 
 /** At each age the lower amount of both; between two ages at which they change, that of the younger, since a cap has one such age. */
-const netCapOfBoth = (before: ByAge, after: ByAge): ByAge => {
-  const both = [before, after]
+const netCapOfBoth = (before: unknown, after: unknown): unknown => {
+  const both = [asNetCap(before), asNetCap(after)].filter(Predicate.isNotNull)
+  if (both.length < 2) return before
   const ages = agesOf(both)
   const eldest = Math.max(...ages)
   const amount = lowestAt(both, eldest)
@@ -266,48 +267,56 @@ const netCapOfBoth = (before: ByAge, after: ByAge): ByAge => {
     : { amount, under_age: null, amount_under: null }
 }
 
-/** The value at a path while the later one waits, since something in it is looser: the earlier one, with what is stricter in the later. */
-const whileWaiting = ({ after, before, path }: Difference): unknown => {
-  if (path === "registers") return registersOfBoth(asRegisters(before), asRegisters(after))
-  if (path === "deposits.net_cap") {
-    const [was, is] = [asNetCap(before), asNetCap(after)]
-    return was === null || is === null ? before : netCapOfBoth(was, is)
+const vulnerabilityOfBoth = (before: unknown, after: unknown): unknown => {
+  const [was, is] = [asVulnerability(before), asVulnerability(after)]
+  return was === null || is === null ? before : {
+    net_deposits: strictest(lower, was.net_deposits, is.net_deposits),
+    window: strictest(longer, was.window, is.window),
+    repeat: strictest(shorter, was.repeat, is.repeat)
   }
-  if (path === "vulnerability") {
-    const [was, is] = [asVulnerability(before), asVulnerability(after)]
-    return was === null || is === null ? before : {
-      net_deposits: strictest(lower, was.net_deposits, is.net_deposits),
-      window: strictest(longer, was.window, is.window),
-      repeat: strictest(shorter, was.repeat, is.repeat)
-    }
-  }
-  const most = lists.get(path)
-  if (most === undefined || !Array.isArray(before) || !Array.isArray(after)) return before
+}
+
+/** Lists that protect by what is in them: both together protect as much as either, as far as they may have so many entries. */
+const listOfBoth = (most: number) => (before: unknown, after: unknown): unknown => {
+  if (!Array.isArray(before) || !Array.isArray(after)) return before
   const both = [...before, ...after.filter((item) => before.every((one) => !isSame(one, item)))]
   return both.length > most ? before : both
 }
 
+/** Of paths where one version may be looser in one part and stricter in another: what is stricter of both. Elsewhere the earlier value is. */
+const ofBoth: ReadonlyMap<string, (before: unknown, after: unknown) => unknown> = new Map([
+  ["limits.required", listOfBoth(10)],
+  ["stakes", listOfBoth(20)],
+  ["registers", registersOfBoth],
+  ["deposits.net_cap", netCapOfBoth],
+  ["vulnerability", vulnerabilityOfBoth]
+])
+
+/** The value at a path where something in the later one is looser. */
+const strictestAt = ({ after, before, path }: Difference): unknown => ofBoth.get(path)?.(before, after) ?? before
+
 const decode = Schema.decodeUnknownSync(Profile)
+
+const withValues = (
+  document: Profile,
+  differences: ReadonlyArray<Difference>,
+  valueOf: (difference: Difference) => unknown
+): Profile =>
+  decode(
+    differences.reduce<unknown>(
+      (changed, difference) => withValueAt(changed, difference.path.split("."), valueOf(difference)),
+      document
+    )
+  )
 
 /** A version made stricter by what another has stricter; all else stays. */
 export const madeStricter = (before: Profile, other: Profile): Profile =>
-  decode(
-    differencesOf(before, other).filter(({ effect }) => effect !== "neutral").reduce<unknown>(
-      (document, difference) =>
-        withValueAt(
-          document,
-          difference.path.split("."),
-          difference.effect === "stricter" ? difference.after : whileWaiting(difference)
-        ),
-      before
-    )
+  withValues(
+    before,
+    differencesOf(before, other).filter(({ effect }) => effect !== "neutral"),
+    (difference) => difference.effect === "stricter" ? difference.after : strictestAt(difference)
   )
 
 /** The later version where it is stricter, the earlier one where the later is looser: what counts until the looser part may. */
 export const stricterOf = (before: Profile, after: Profile): Profile =>
-  decode(
-    differencesOf(before, after).filter(({ effect }) => effect === "looser").reduce<unknown>(
-      (document, difference) => withValueAt(document, difference.path.split("."), whileWaiting(difference)),
-      after
-    )
-  )
+  withValues(after, differencesOf(before, after).filter(({ effect }) => effect === "looser"), strictestAt)
