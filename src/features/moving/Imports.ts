@@ -59,11 +59,12 @@ import {
   totalsOfArrival,
   totalsOfPlayer
 } from "./internal/Examined.ts"
-import { asInJurisdiction, digestOf, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
+import { digestOf, isWithdrawal, readLine, reasonsOf } from "./internal/Lines.ts"
 import { makeMatchedExclusions } from "./internal/MatchedExclusions.ts"
 import { makeExamineWithdrawals } from "./internal/Withdrawals.ts"
 
 type ImportChunk = typeof ImportChunk.Type
+
 export interface SentLines {
   readonly first_line: number
   /** Each as its text. */
@@ -260,6 +261,7 @@ export class Imports extends Context.Service<Imports, {
               operatorId: operator.id,
               baseCurrency: operator.currency,
               terms: { minimumAges, defaultProfile: operator.defaultProfile },
+              profileOf: (code) => book.current(code, now)?.profile,
               runId: run.id,
               batch: run.name,
               actor: actor.label,
@@ -271,11 +273,7 @@ export class Imports extends Context.Service<Imports, {
               now
             })
             if (one._tag === "Wrong") rejected.push({ line, reasons: reasonsOf(one.messages) })
-            else {read.push({
-                line,
-                arrival: asInJurisdiction(one.arrival, raw, book.current(one.arrival.jurisdiction, now)?.profile, now),
-                unique: one.unique
-              })}
+            else read.push({ line, arrival: one.arrival, unique: one.unique })
           }
         }
         const taken = yield* takenOf(operator.id, read.map(({ unique }) => unique))

@@ -19,6 +19,7 @@ const context: LineContext = {
   operatorId: 1,
   baseCurrency: "EUR",
   terms: { minimumAges: new Map([["none", 18]]), defaultProfile: "none" },
+  profileOf: () => undefined,
   runId: 2,
   batch: "batch",
   actor: "staff:1",

@@ -71,6 +71,8 @@ export interface LineContext {
   readonly operatorId: number
   readonly baseCurrency: string
   readonly terms: RegistrationTerms
+  /** What counts now of a jurisdiction. */
+  readonly profileOf: (code: string) => Profile | undefined
   readonly runId: number
   readonly batch: string
   readonly actor: string
@@ -116,6 +118,20 @@ const exclusionIn = (exclusion: PlayerLine["self_exclusion"]): Arrival["exclusio
     returnFrom: isOnRequest ? msOrNull(exclusion.return_from) ?? msOrNull(until) ?? ms(since) : null,
     returnAt: isOnRequest ? msOrNull(exclusion.return_at) : null,
     returnWait: isOnRequest ? exclusion.return_wait ?? null : null
+  }
+}
+
+/** An exclusion that lasts holds where the jurisdiction says, and a self-exclusion ends as it says, unless its line does. */
+const exclusionUnder = (line: PlayerLine["self_exclusion"], profile: Profile | undefined, now: number) => {
+  const exclusion = exclusionIn(line)
+  if (exclusion === null || profile === undefined || !isStrong(exclusion.type)) return exclusion
+  if (exclusion.until !== null && exclusion.until <= now) return exclusion
+  const { ends, scope } = profile.breaks
+  const endsOnRequest = ends === "on_request" && exclusion.type === "self_exclusion" && line?.ends === undefined
+  return {
+    ...exclusion,
+    scope: exclusion.scope ?? (scope === "licensee" ? scope : null),
+    returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
   }
 }
 
@@ -223,6 +239,7 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
   ) return { _tag: "Wrong", messages }
   const own = decoded.success
   const currency = registration.currency ?? context.baseCurrency
+  const jurisdiction = registration.jurisdiction ?? context.terms.defaultProfile
   const limits = line["limits"] === undefined
     ? context.defaultLimits(currency)
     : Object.fromEntries([...chosen].flatMap(([field, value]) => value === null ? [] : [[field, value] as const]))
@@ -244,7 +261,7 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
       actor: context.actor,
       currency,
       baseCurrency: context.baseCurrency,
-      jurisdiction: registration.jurisdiction ?? context.terms.defaultProfile,
+      jurisdiction,
       termsVersion: registration.terms_version ?? null,
       birthDate: registration.birth_date,
       country: registration.country,
@@ -310,7 +327,7 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
         effectiveAt: ms(raise.effective_at),
         confirmUntil: msOrNull(raise.confirm_until)
       })),
-      exclusion: exclusionIn(own.self_exclusion),
+      exclusion: exclusionUnder(own.self_exclusion, context.profileOf(jurisdiction), context.now),
       used: usedIn(own.used, context.now),
       imported: {
         runId: context.runId,
@@ -321,25 +338,6 @@ export const readLine = (sent: Raw, context: LineContext): ReadLine => {
         passwordHash: own.password_hash ?? null
       },
       sendsEvents: context.sendsEvents
-    }
-  }
-}
-
-/** An exclusion that lasts holds where the jurisdiction says, and a self-exclusion ends as it says, unless its line does. */
-export const asInJurisdiction = (arrival: Arrival, raw: Raw, profile: Profile | undefined, now: number): Arrival => {
-  const { exclusion } = arrival
-  const isOver = exclusion !== null && exclusion.until !== null && exclusion.until <= now
-  if (exclusion === null || profile === undefined || isOver || !isStrong(exclusion.type)) return arrival
-  const { ends, scope } = profile.breaks
-  const said = raw["self_exclusion"]
-  const endsOnRequest = ends === "on_request" && exclusion.type === "self_exclusion" && isObject(said) &&
-    said["ends"] === undefined
-  return {
-    ...arrival,
-    exclusion: {
-      ...exclusion,
-      scope: exclusion.scope ?? (scope === "licensee" ? scope : null),
-      returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
     }
   }
 }

@@ -7,7 +7,7 @@ import { wireRestrictions } from "../../../domain/player/AccountStatus.ts"
 import type { GrantedBonus } from "../../../domain/state/Bonus.ts"
 import type { ConsentStatement } from "../../../domain/state/ConsentStatement.ts"
 import { isOwn } from "../../../domain/state/Limits.ts"
-import { noRestrictions, type Player } from "../../../domain/state/Player.ts"
+import { type Exclusion, noRestrictions, type Player } from "../../../domain/state/Player.ts"
 import { iso, isoOrNull } from "../../../platform/Time.ts"
 import type { PlayerRow } from "../../players/PlayerProfile.ts"
 import { withoutNulls } from "./Lines.ts"
@@ -32,6 +32,17 @@ const usedOf = ({ counters }: Player) => {
   return some.length === 0 ? null : { as_of: iso(counters.at), ...Object.fromEntries(some) }
 }
 
+/** How an exclusion ends. Where a line is silent, a self-exclusion ends as the jurisdiction says. */
+const endingOf = ({ onRequest, type }: Exclusion) => {
+  if (onRequest === undefined) return type === "self_exclusion" ? { ends: "by_itself" } : {}
+  return {
+    ends: "on_request",
+    return_from: iso(onRequest.returnFrom),
+    return_at: isoOrNull(onRequest.returnAt),
+    ...(onRequest.wait === undefined ? {} : { return_wait: onRequest.wait })
+  }
+}
+
 const exclusionOf = ({ exclusion }: Player) =>
   exclusion === null ? null : {
     type: exclusion.type,
@@ -39,13 +50,7 @@ const exclusionOf = ({ exclusion }: Player) =>
     until: isoOrNull(exclusion.until),
     ...(exclusion.source === undefined ? {} : { source: exclusion.source }),
     ...(exclusion.scope === undefined ? {} : { scope: exclusion.scope }),
-    // where a line is silent, the exclusion ends as the jurisdiction says
-    ...(exclusion.onRequest === undefined ? exclusion.type === "self_exclusion" ? { ends: "by_itself" } : {} : {
-      ends: "on_request",
-      return_from: iso(exclusion.onRequest.returnFrom),
-      return_at: isoOrNull(exclusion.onRequest.returnAt),
-      ...(exclusion.onRequest.wait === undefined ? {} : { return_wait: exclusion.onRequest.wait })
-    })
+    ...endingOf(exclusion)
   }
 
 const capOf = ({ maxConversion }: Pick<GrantedBonus, "maxConversion">) =>
