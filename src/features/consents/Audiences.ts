@@ -6,6 +6,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Audience } from "../../contract/consents/Api.ts"
 import type { audienceReasons } from "../../contract/consents/ConsentResource.ts"
+import { movedOf } from "../../domain/jurisdiction/Moves.ts"
 import { after } from "../../domain/jurisdiction/Duration.ts"
 import type { Rules } from "../../domain/jurisdiction/Rules.ts"
 import { exclusionTypes } from "../../domain/jurisdiction/ExclusionPeriods.ts"
@@ -233,9 +234,9 @@ export class Audiences extends Context.Service<Audiences, {
           const reason = row === undefined ? "not_found" : refusalOf(row, query, rulesOf(row.jurisdiction, now), now)
           if (reason !== undefined) reasons.set(id, reason)
           if (reason !== undefined || row === undefined) continue
-          const { currency, jurisdiction: code, looser_from: until, moved_from: from } = row
+          const { currency, jurisdiction: code, looser_from: looserFrom, moved_from: movedFrom } = row
           // of who was moved lately, the registers that were asked before are asked as well
-          const moved = from === null || until === null ? null : { from, until }
+          const moved = movedOf({ movedFrom, looserFrom })
           const rules = book.rulesFor({ currency, operatorId, rules: { code, moved } }, now)
           if (rules === undefined) {
             reasons.set(id, "register_unavailable")

@@ -19,7 +19,8 @@ import {
   Restrictions,
   withExtras
 } from "../../domain/state/Player.ts"
-import { noRules, type Rules } from "../../domain/jurisdiction/Rules.ts"
+import { movedOf } from "../../domain/jurisdiction/Moves.ts"
+import { type Moved, noRules, type Rules } from "../../domain/jurisdiction/Rules.ts"
 import { RecentMap } from "../../platform/RecentMap.ts"
 import { packStanding, RegisterStanding } from "../../domain/register/Register.ts"
 import { Obligation } from "../../domain/state/Obligation.ts"
@@ -175,10 +176,10 @@ const sharedText = (text: string): string => {
 const unread = new RecentMap<string, Rules>(maxShared)
 
 /** Stands for the rules of a code, and is replaced by those that count before anybody sees the player. */
-const unreadRules = (code: string): Rules => {
+const unreadRules = (code: string, moved: Moved | null): Rules => {
   const rules = unread.get(code) ?? { ...noRules, code }
   unread.set(code, rules)
-  return rules
+  return moved === null ? rules : { ...rules, moved }
 }
 
 const toPlayer = ({
@@ -216,9 +217,7 @@ const toPlayer = ({
   baseCurrency: sharedText(row.baseCurrency),
   country: sharedText(row.country),
   language: sharedText(row.language),
-  rules: movedFrom === null || looserFrom === null
-    ? unreadRules(jurisdiction)
-    : { ...unreadRules(jurisdiction), moved: { from: movedFrom, until: looserFrom } },
+  rules: unreadRules(jurisdiction, movedOf({ movedFrom, looserFrom })),
   termsVersion: termsVersion === null ? null : sharedText(termsVersion),
   restrictions: { canLogin, canDeposit, canWithdraw, canBet, excludedFromBonuses },
   exclusion: exclusionOf({ type, since, until, source, scope, returnFrom, returnAt, returnWait }),
