@@ -88,6 +88,12 @@ const settleActions = (
     : settleAll(player, actions, context)
 }
 
+/** A refusal writes nothing, but a bonus that is over is no longer shown. */
+const refuseShowing = (refusal: Refusal, player: Player, context: Circumstances, played: SettledGame | undefined) => ({
+  _tag: "Refuse" as const,
+  error: { ...refusal, funds: fundsOf(applyDueBonusesStep(player, context).state, played) }
+})
+
 export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLookups) {
   const operators = yield* ActiveOperators
   const actors = yield* PlayerActors
@@ -115,21 +121,16 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
     actionsFor: (player: Player) => ReadonlyArray<Action> | Refusal
   ): Step<WalletOutcome, RefusedPlayer> =>
   (player, context) => {
-    // a refusal writes nothing, but a bonus that is over is no longer shown
-    const refuseWith = (refusal: Refusal) => ({
-      _tag: "Refuse" as const,
-      error: { ...refusal, funds: fundsOf(applyDueBonusesStep(player, context).state, played) }
-    })
     const actions = actionsFor(player)
-    if ("_tag" in actions) return refuseWith(actions)
+    if ("_tag" in actions) return refuseShowing(actions, player, context, played)
     const opening = openings.refuse(player, actions, context.now)
-    if (opening !== undefined) return refuseWith(opening)
+    if (opening !== undefined) return refuseShowing(opening, player, context, played)
     const decision = flagLargeCredits(settleActions(player, actions, shape, context), context, terms)
     switch (decision._tag) {
       case "Missing":
         return decision
       case "Refuse":
-        return refuseWith(decision.error)
+        return refuseShowing(decision.error, player, context, played)
       case "Accept":
         return {
           _tag: "Accept",
@@ -189,7 +190,7 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
       !isInRoundOfBet(actors.peek(null, named.playerId), providerId, sent)
     if (isAway) return lackingRound(providerId, named.playerId, sent)
     const call = known.inRound ?? sent
-    const isGameless = known.gameOfRound === undefined &&
+    const isGameless = call.gameId === null && known.gameOfRound === undefined &&
       !isGameKnown(actors.peek(null, named.playerId), providerId, call)
     if (isGameless) return lackingGameOfRound(providerId, named.playerId, call)
     const game = gameOf(providerId, call.gameId, known)
