@@ -264,8 +264,7 @@ export const ledgerInvariants: ReadonlyArray<LedgerInvariant> = [
       WHERE CASE
         WHEN status = 'ignored' OR kind = 'tombstone' THEN real_amount <> 0 OR bonus_amount <> 0
         WHEN kind = 'bet' THEN real_amount > 0 OR bonus_amount > 0 OR real_amount + bonus_amount <> -amount
-        WHEN kind = 'promo_win' THEN real_amount <> amount OR bonus_amount <> 0
-        WHEN kind = 'adjustment' AND player_bonus_id IS NULL THEN real_amount <> amount OR bonus_amount <> 0
+        WHEN kind = 'promo_win' OR kind = 'adjustment' AND player_bonus_id IS NULL THEN real_amount <> amount OR bonus_amount <> 0
         WHEN kind = 'adjustment' AND amount < 0 THEN real_amount > 0 OR bonus_amount > 0 OR real_amount + bonus_amount <> amount
         WHEN kind IN ('win', 'adjustment') THEN real_amount < 0 OR bonus_amount < 0 OR real_amount + bonus_amount > amount
         ELSE false END`
