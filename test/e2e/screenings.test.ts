@@ -118,14 +118,20 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
       assert.lengthOf(fake.asked, asked)
     })))
 
+  /** A player who is on a list of sanctions. */
+  const sanctioned = Effect.gen(function*() {
+    const { casino, fake } = yield* screened
+    const name = fresh("Oligarch")
+    const seat = yield* casino.sit(1000, { ...named, last_name: name })
+    fake.know([hitOn(name, "sanction")])
+    yield* rounds
+    return { casino, seat }
+  })
+  const gate = { reason: "obligation", obligations: ["screening"] }
+
   it.effect("9.5: a sanctions hit stops withdrawals until its case is closed, and play and deposits until the case is decided", () =>
     Effect.gen(function*() {
-      const { casino, fake } = yield* screened
-      const name = fresh("Oligarch")
-      const seat = yield* casino.sit(1000, { ...named, last_name: name })
-      fake.know([hitOn(name, "sanction")])
-      yield* rounds
-      const gate = { reason: "obligation", obligations: ["screening"] }
+      const { casino, seat } = yield* sanctioned
       assert.deepInclude((yield* seat.bet(10)).details, gate)
       assert.deepInclude((yield* casino.deposit(seat.id, 100)).details, gate)
       assert.deepInclude((yield* casino.withdraw(seat.id, 100)).details, { reason: "compliance_hold" })
@@ -147,18 +153,13 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
 
   it.effect("9.5: a sanction case that is taken up again stops play and deposits again until it is decided again", () =>
     Effect.gen(function*() {
-      const { casino, fake } = yield* screened
-      const name = fresh("Oligarch")
-      const seat = yield* casino.sit(1000, { ...named, last_name: name })
-      fake.know([hitOn(name, "sanction")])
-      yield* rounds
+      const { casino, seat } = yield* sanctioned
       const [found] = yield* staff("GET", `/cases?player=${seat.id}`)
       const move = (body: object) => staff("PATCH", `/cases/${found.id}`, { ...body })
       yield* move({ status: "in_progress" })
       yield* move({ status: "decided", decision: "no_action" })
       dataOf(yield* seat.bet(10))
       yield* move({ status: "in_progress" })
-      const gate = { reason: "obligation", obligations: ["screening"] }
       assert.deepInclude((yield* seat.bet(10)).details, gate)
       assert.deepInclude((yield* casino.deposit(seat.id, 100)).details, gate)
       const [obligation] = dataOf(yield* casino.get(`/players/${seat.id}/obligations`))
