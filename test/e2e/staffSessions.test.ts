@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { needsStepUp } from "../../src/office/Authorisation.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
+import { minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { BothServers, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
 import { send } from "../kit/HttpCalls.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
@@ -164,10 +165,11 @@ layer(layerCasinos, { excludeTestServices: true })("staff sessions", (it) => {
     }))
 
   it.effect("are listed, and ended one by one or all together", () =>
-    Effect.gen(function*() {
+    whileTimePasses(Effect.gen(function*() {
       const { call, name, password } = yield* withPassword(fresh("Eli "), "support")
       const others = yield* Effect.forEach([1, 2], () =>
-        Effect.map(signIn({ name, password }), (answer) => inSession(cookieOf(answer))))
+        Effect.map(Effect.andThen(pass(minuteMs), signIn({ name, password })), (answer) =>
+          inSession(cookieOf(answer))))
       const listed = yield* call("GET", "/sessions")
       const isCurrent = listed.data.map(({ is_current }: { readonly is_current: boolean }) =>
         is_current
@@ -186,7 +188,7 @@ layer(layerCasinos, { excludeTestServices: true })("staff sessions", (it) => {
       const signedOut = yield* stranger.call("DELETE", "/session")
       assert.deepStrictEqual(signedOut.data, { ended: 1 })
       assert.strictEqual((yield* stranger.call("GET", "/session")).status, 401)
-    }))
+    })))
 
   // A page of another origin can make a browser send the cookie along with a form or a fetch; it can set neither header.
   it.effect("refuse changes that pages of other origins request", () =>

@@ -33,16 +33,26 @@ import type { Actor } from "../../office/Actor.ts"
 import { StaffAccounts } from "../../features/staff/Staff.ts"
 import { StaffReads } from "../../office/StaffReads.ts"
 
-/** Actor of a forwarded request. */
-const SentActor = Schema.fromJsonString(Schema.Struct({
-  id: Schema.NullOr(Schema.Number),
-  name: Schema.String,
-  role: Schema.Literals(allRoles),
-  operators: Schema.NullOr(Schema.Array(Schema.Number)),
-  label: Schema.String
+/** Actor and session of a forwarded request: the player's node decides by both. */
+const SentStaff = Schema.fromJsonString(Schema.Struct({
+  actor: Schema.Struct({
+    id: Schema.NullOr(Schema.Number),
+    name: Schema.String,
+    role: Schema.Literals(allRoles),
+    operators: Schema.NullOr(Schema.Array(Schema.Number)),
+    label: Schema.String
+  }),
+  session: Schema.optional(Schema.Struct({
+    id: Schema.Number,
+    lastSeenAt: Schema.Number,
+    expiresAt: Schema.Number,
+    secondFactorAt: Schema.NullOr(Schema.Number),
+    hasSecondFactor: Schema.Boolean,
+    isOfToken: Schema.Boolean
+  }))
 }))
-const encodeActor = Schema.encodeSync(SentActor)
-const decodeActor = Schema.decodeUnknownSync(SentActor)
+const encodeStaff = Schema.encodeSync(SentStaff)
+const decodeStaff = Schema.decodeUnknownSync(SentStaff)
 
 /** Tokens that are remembered as having worked. */
 const maxWorked = 1000
@@ -175,11 +185,10 @@ export const StaffAuthLive = Layer.effect(
       const read = staffReadTerms.get(action)
       const readOfChange = readsOfChanges.get(action)
       const withForm = withFormRules(handler, { endpoint })
-      const served = (actor: Actor) =>
-        Effect.provideService(
-          isStreamed ? withForm : forwarding.around(withForm, encodeActor(actor)),
-          CurrentStaff,
-          actor
+      const served = ({ actor, session }: typeof SentStaff.Type) =>
+        (isStreamed ? withForm : forwarding.around(withForm, encodeStaff({ actor, session }))).pipe(
+          Effect.provideService(CurrentStaff, actor),
+          Effect.provideService(CurrentSession, session)
         )
 
       const runHere = Effect.gen(function*() {
@@ -198,10 +207,7 @@ export const StaffAuthLive = Layer.effect(
         yield* accounts.refuseBootstrap(actor, action)
         yield* refuseForeign(actor.operators, action)
         const again = Effect.map(authenticate(request, false), (found) => found.actor)
-        const answer = served(actor).pipe(
-          Effect.provideService(CurrentAuthentication, again),
-          Effect.provideService(CurrentSession, session)
-        )
+        const answer = Effect.provideService(served({ actor, session }), CurrentAuthentication, again)
         const form = columns === undefined ? undefined : exportFormOf(request)
         const response = columns === undefined || form === undefined
           ? yield* answer
@@ -216,7 +222,7 @@ export const StaffAuthLive = Layer.effect(
 
       const run = Effect.flatMap(
         CurrentPrincipal,
-        (actor) => actor === undefined ? runHere : served(decodeActor(actor))
+        (principal) => principal === undefined ? runHere : served(decodeStaff(principal))
       ).pipe(Effect.catchCause((cause) => Effect.provideService(answerCause(cause), RequestIds, ids)))
 
       // a disconnecting caller must not interrupt a write
