@@ -81,6 +81,8 @@ export type WalletAction =
     readonly targetTransactionId: string
     /** Takes back bets only; of another kind of target it takes nothing. */
     readonly onlyBets?: boolean
+    /** The transaction id is this and the target's. Where the bet itself was rolled back so, a rollback of its refund takes nothing. */
+    readonly idPrefix?: string
     readonly closesRound: boolean | "when_settled"
   }
   | {

@@ -315,6 +315,26 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
+  it.effect("Slotegrator: a bet and its refund, rolled back by one call each, leave the balance as before the bet in either order", () =>
+    Effect.gen(function*() {
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      const orders = [["bet", "refund"], ["refund", "bet"], ["refund", "bet", "refund"]] as const
+      for (const [place, order] of orders.entries()) {
+        const ids = { bet: `b${place}`, refund: `f${place}` }
+        yield* call("bet", { amount: "2.00", transaction_id: ids.bet, type: "bet", round_id: "r1" })
+        yield* call("refund", { amount: "2.00", transaction_id: ids.refund, bet_transaction_id: ids.bet })
+        for (const action of order) {
+          yield* call("rollback", {
+            transaction_id: `rb-${action}`,
+            type: "rollback",
+            ...listed([action, ids[action]])
+          })
+        }
+        assert.strictEqual(yield* realOf(table.playerId), opening, order.join(" "))
+      }
+    }))
+
   it.effect("Slotegrator: a win is paid even if its session has ended, it names no round, or its bet was refunded", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")

@@ -128,7 +128,13 @@ const slotegratorCalls: ProtocolRow["calls"] = {
     { action: "win", transactionId: "18", betTransactionId: null, amount: payout, closesRound: true }
   ]),
   rollback: settle("rollback", [
-    { action: "rollback", transactionId: "rollback:17", targetTransactionId: "17", closesRound: false }
+    {
+      action: "rollback",
+      transactionId: "rollback:17",
+      targetTransactionId: "17",
+      idPrefix: "rollback:",
+      closesRound: false
+    }
   ], { roundId: null }),
   promo: settle("win", [
     { action: "promo_win", transactionId: "20", kind: "cash_drop", campaignId: "prize_drop:20", amount: prize }

@@ -728,12 +728,14 @@ export class SettlementModel {
     about: Pick<Settled, "kind" | "playerId" | "content"> & Partial<Settled>
   ): ModelAnswer {
     const { game, round } = target
-    if (target.status === "ignored" || target.takenBack) {
+    const { idPrefix, providerId } = rollback
+    const own = idPrefix === undefined ? undefined : this.find({ providerId, transactionId: `${idPrefix}${target.target}` })
+    if (target.status === "ignored" || target.takenBack || (own?.kind === "rollback" && own.target === target.target)) {
       this.remember(rollback, { ...about, status: "ignored" })
       const isOpen = round !== "" && !this.isClosed(player.id, game, round)
       return this.answer(player, "ignored", 0, 0, isOpen ? "open" : "closed")
     }
-    const bet = this.find({ providerId: rollback.providerId, transactionId: target.target ?? "" })
+    const bet = this.find({ providerId, transactionId: target.target ?? "" })
     if (bet?.kind !== "bet") return "ROLLBACK_NOT_ALLOWED"
     target.takenBack = true
     bet.takenBack = false

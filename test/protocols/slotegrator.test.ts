@@ -396,9 +396,10 @@ describe("a Slotegrator refund", () => {
 
 describe("a Slotegrator rollback", () => {
   it("rolls back exactly the listed transactions, in order", () => {
+    const byTarget = { action: "rollback", idPrefix: "rollback:", closesRound: false } as const
     assert.deepStrictEqual(actionsOf(send(rollback)), [
-      { action: "rollback", transactionId: "rollback:tx-1", targetTransactionId: "tx-1", closesRound: false },
-      { action: "rollback", transactionId: "rollback:tx-2", targetTransactionId: "tx-2", closesRound: false }
+      { ...byTarget, transactionId: "rollback:tx-1", targetTransactionId: "tx-1" },
+      { ...byTarget, transactionId: "rollback:tx-2", targetTransactionId: "tx-2" }
     ])
   })
 

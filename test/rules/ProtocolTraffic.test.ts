@@ -55,14 +55,15 @@ const rounds: { readonly [protocol in keyof typeof policies]: (policy: Settlemen
     endRound: close("round", undefined, { policy }),
     adjustment: adjustment("a", -30, { policy })
   }),
+  // the id of a rollback is derived from its target, that of a refund is not
   slotegrator: (policy) => ({
     bet: bet("b", 40, { policy }),
     win: win("w", null, 50, { policy }),
     refund: rollback("rb", "b", { policy }),
-    "rollback of the bet": rollback("sb", "b", { policy }),
+    "rollback of the bet": rollback("r:b", "b", { policy, idPrefix: "r:" }),
     "bet of another round": bet("c", 50, { policy, roundId: "other" }),
-    "rollback of the win": rollback("rw", "w", { policy, closesRound: true }),
-    "rollback of the refund": rollback("rr", "rb", { policy })
+    "rollback of the win": rollback("r:w", "w", { policy, closesRound: true, idPrefix: "r:" }),
+    "rollback of the refund": rollback("r:rb", "rb", { policy, idPrefix: "r:" })
   }),
   a8r: (policy) => ({
     bet: bet("b", 40, { policy }),

@@ -178,6 +178,10 @@ const ignore = (draft: Draft, rollback: Rollback, target: Transaction, round: Ro
   )
 }
 
+/** Id of the rollback of a bet itself, where it would follow from the bet's; the target is another rollback of it. */
+export const ownRollbackOf = ({ idPrefix }: Rollback, { targetId }: Transaction): string | null =>
+  idPrefix === undefined || targetId === null ? null : idPrefix + targetId
+
 /**
  * Rolls back the rollback of a bet, which is valid again: its stake is debited once more, whatever the balance, because the provider states that it
  * was played. A bonus whose money was spent meanwhile is short of it. A rollback that moved nothing leaves nothing to reverse.
@@ -191,7 +195,11 @@ const reinstate = (
   const { providerId } = rollback
   if (target.targetId === null) return rollbackRefused(target.transactionId)
   const bet = findTransaction(draft, known, providerId, target.targetId)
-  if (bet === undefined) return missing({ providerId, transactionIds: [target.targetId] })
+  const ownId = ownRollbackOf(rollback, target)
+  const own = ownId === null ? null : findTransaction(draft, known, providerId, ownId)
+  if (bet === undefined || own === undefined) {
+    return missing({ providerId, transactionIds: ownId === null ? [target.targetId] : [target.targetId, ownId] })
+  }
   const { gameId, roundId } = target
   const isOfRound = gameId !== null && roundId !== null
   const round = isOfRound ? findRound(draft, known, gameId, roundId) : null
@@ -203,7 +211,11 @@ const reinstate = (
       bonusIds: bonusId === null ? [] : [bonusId]
     })
   }
-  if (target.status === "ignored" || target.rolledBack) return ignore(draft, rollback, target, round)
+  // ignored beside the refund, the bet's own rollback takes the refund's place
+  const isTakenBackBesides = own?.kind === "rollback" && own.targetId === target.targetId
+  if (target.status === "ignored" || target.rolledBack || isTakenBackBesides) {
+    return ignore(draft, rollback, target, round)
+  }
   if (bet?.kind !== "bet" || round === null) return rollbackRefused(target.transactionId)
 
   const source = { providerId, isLive: round.isLive === true }

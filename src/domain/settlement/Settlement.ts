@@ -40,7 +40,7 @@ import type {
 import type { Player } from "../state/Player.ts"
 import type { Refusal } from "../Refusal.ts"
 import { adjust, applyCloseRound, applyPromoWin } from "./OtherMessages.ts"
-import { rollBack } from "./Rollbacks.ts"
+import { ownRollbackOf, rollBack } from "./Rollbacks.ts"
 import { indexOfTransaction, roundKey } from "../state/Rounds.ts"
 import {
   findRound,
@@ -145,6 +145,8 @@ const queryForAll = (
       const target = findTransaction(draft, known, action.providerId, action.targetTransactionId)
       if (target?.kind === "rollback" && target.targetId !== null && action.policy.settledBets === "roll_back") {
         transactionIds.add(target.targetId)
+        const own = ownRollbackOf(action, target)
+        if (own !== null) transactionIds.add(own)
       }
     } else if (action.action !== "promo_win") {
       if (action.action === "win" && action.betTransactionId !== null) transactionIds.add(action.betTransactionId)

@@ -97,6 +97,8 @@ export interface Rollback {
   readonly targetTransactionId: string
   /** Takes back bets only: a target of any other kind is left as it is, and the rollback ignored. */
   readonly onlyBets?: boolean
+  /** The id is this and the target's: shows whether a bet whose rollback is rolled back was taken back in its own right as well. */
+  readonly idPrefix?: string
   readonly closesRound: Closing
 }
 

@@ -170,9 +170,11 @@ const refund = (form: FormFields): ReadCall => {
   })
 }
 
+const rollbackPrefix = "rollback:"
+
 /**
- * Rolls back exactly the listed transactions. Refunds first: a bet and its refund in one list cancel out, and a bet cannot be rolled back while its
- * refund is in effect.
+ * Rolls back exactly the listed transactions. A bet and its refund cancel out: in one list, because refunds come first (a bet cannot be rolled back
+ * while its refund is in effect), and in two calls, because a refund of a bet that is rolled back takes nothing back.
  */
 const rollback = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")
@@ -185,8 +187,9 @@ const rollback = (form: FormFields): ReadCall => {
     roundId: null,
     actions: ordered.map((id) => ({
       action: "rollback",
-      transactionId: `rollback:${id}`,
+      transactionId: rollbackPrefix + id,
       targetTransactionId: id,
+      idPrefix: rollbackPrefix,
       closesRound: false
     })),
     fields: `${transactionField(transactionId)},"rollback_transactions":${JSON.stringify(listed.map(({ id }) => id))}`
