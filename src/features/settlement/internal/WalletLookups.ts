@@ -201,7 +201,7 @@ export const makeWalletLookups = Effect.gen(function*() {
 
   /**
    * Player of a name. One that leads nowhere is that of the transaction which the name holds or, for a message, of the message itself, when its
-   * id is known.
+   * id is known. A reference beside another player's token stays refused, also for a known message.
    */
   const resolve = (
     providerId: number,
@@ -210,15 +210,13 @@ export const makeWalletLookups = Effect.gen(function*() {
     known: Known
   ): Named | Refusal | Lacking => {
     const named = nameOf(providerId, name)
-    if (!("_tag" in named)) return named
+    if (!("_tag" in named) || (name.ref !== null && refs.parse(providerId, name.ref) !== undefined)) return named
     const id = name.ref === null && name.transactionId !== null ? name.transactionId : messageId
     if (id === undefined) return named
     const found = known.transactions?.get(id)
     if (found === undefined) return lackingTransaction(providerId, id)
     if (found === null) return named
-    return name.ref === null || refs.parse(providerId, name.ref) === found.playerId
-      ? { playerId: found.playerId, session: undefined }
-      : usedOtherwise(id)
+    return name.ref === null ? { playerId: found.playerId, session: undefined } : usedOtherwise(id)
   }
 
   const refOf = (providerId: number, { playerId, session }: Named, { ref }: PlayerName): string =>
