@@ -403,14 +403,6 @@ describe("a Slotegrator rollback", () => {
     ])
   })
 
-  it("rolls back listed refunds first, so that a refunded bet is reinstated before it is rolled back itself", () => {
-    const fields = { ...rollback, ...Object.fromEntries(listed(2, "refund", "tx-3")) }
-    assert.deepStrictEqual(
-      actionsOf(send(fields)).map((action) => "targetTransactionId" in action ? action.targetTransactionId : ""),
-      ["tx-3", "tx-1", "tx-2"]
-    )
-  })
-
   it("is answered with the balance, the operator's transaction id and all listed ids, including unknown ones", () => {
     const outcome = settled(euros(2_718), { status: "ignored" }, { status: "replayed" })
     assert.deepStrictEqual(valuesOf(answerTo(send(rollback), outcome)), {

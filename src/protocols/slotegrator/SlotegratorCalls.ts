@@ -172,20 +172,14 @@ const refund = (form: FormFields): ReadCall => {
 
 const rollbackPrefix = "rollback:"
 
-/**
- * Rolls back exactly the listed transactions. A bet and its refund cancel out: in one list, because refunds come first (a bet cannot be rolled back
- * while its refund is in effect), and in two calls, because a refund of a bet that is rolled back takes nothing back.
- */
+/** Rolls back exactly the listed transactions. A bet and its refund cancel out in either order, in one call or two. */
 const rollback = (form: FormFields): ReadCall => {
   const transactionId = form.text("transaction_id")
   const listed = transactionsOf(form)
-  const ids = [...new Set(listed.map(({ id }) => id))]
-  const refunds = new Set(listed.filter(({ action }) => action === "refund").map(({ id }) => id))
-  const ordered = [...ids.filter((id) => refunds.has(id)), ...ids.filter((id) => !refunds.has(id))]
   return settle(form, "rollback", {
     session: "none",
     roundId: null,
-    actions: ordered.map((id) => ({
+    actions: [...new Set(listed.map(({ id }) => id))].map((id) => ({
       action: "rollback",
       transactionId: rollbackPrefix + id,
       targetTransactionId: id,
