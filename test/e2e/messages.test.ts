@@ -157,6 +157,22 @@ layer(layerCasinos, { excludeTestServices: true, timeout: "2 minutes" })("provid
       }))
   }
 
+  it.effect("the end of a round that an A8R call tells with its transactions is no message of its own", () =>
+    Effect.gen(function*() {
+      const { playerId, session, vendor } = yield* openTable(caseOf("a8r"), { opening: 2000 })
+      const messages = messagesOf(vendor.dialect, vendor.game.externalId)
+      const bet = messages.bet("b1", "5.00")
+      yield* play(vendor, session, bet, "c1")
+      yield* play(vendor, session, messages.win("w1", bet), "c2")
+      assert.deepStrictEqual(yield* callsOf(`player=${playerId}`), [])
+      yield* play(vendor, session, messages.win("w1", bet), "c3")
+      yield* play(vendor, session, messages.win("b1", bet), "c4")
+      assert.sameMembers(resultsOf(yield* callsOf(`player=${playerId}`)), [
+        "win replayed null",
+        "win refused DUPLICATE_TRANSACTION"
+      ])
+    }))
+
   it.effect("a message that was never received is answered 404 with advice on what to do next", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

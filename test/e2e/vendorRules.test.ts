@@ -448,6 +448,73 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.deepStrictEqual(yield* closed(other.playerId), [])
     }))
 
+  it.effect("A8R, GCP: a finished round is closed also where the last transaction is known already or moves nothing, and by no refused call", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const [first, second] = [yield* newTable("a8r"), yield* newTable("gcp")]
+      const tables = [
+        {
+          table: first,
+          settle: (roundId: string, finished: boolean, ...transactions: ReadonlyArray<object>) =>
+            a8r(first)("Round/BetWin", { ...round(first, roundId), finished, transactions }),
+          rollBack: (roundId: string, id: string, original_id: string, fields: object = {}) =>
+            a8r(first)("Round/Rollback", {
+              ...round(first, roundId),
+              finished: true,
+              transactions: [{ id, original_id }],
+              ...fields
+            }),
+          bet: (id: string, amount: number) => ({ id, type: "bet", amount: `${amount}.00` }),
+          win: (id: string, amount: number) => ({ id, type: "win", amount: `${amount}.00` }),
+          otherGame: { game_id: "none" }
+        },
+        {
+          table: second,
+          settle: (game_id: string, finished: boolean, ...actions: ReadonlyArray<object>) =>
+            gcp(second)("/play", { game_id, finished, actions }),
+          rollBack: (game_id: string, action_id: string, original_action_id: string, fields: object = {}) =>
+            gcp(second)("/rollback", {
+              game_id,
+              finished: true,
+              actions: [{ action: "rollback", action_id, original_action_id }],
+              ...fields
+            }),
+          bet: (action_id: string, amount: number) => ({ action_id, action: "bet", amount: amount * 100 }),
+          win: (action_id: string, amount: number) => ({ action_id, action: "win", amount: amount * 100 }),
+          otherGame: { game: "none" }
+        }
+      ]
+      for (const { bet, otherGame, rollBack, settle, table, win } of tables) {
+        const isClosed = (roundId: string) =>
+          Effect.map(
+            sql`SELECT closed FROM rounds WHERE player_id = ${table.playerId} AND round_id = ${roundId}`,
+            ([found]) => found?.["closed"]
+          )
+        const transactionsOf = ({ transactions }: { readonly [name: string]: unknown }) => transactions
+        yield* settle("won", false, win("w1", 0))
+        const finished = yield* settle("won", true, bet("b1", 10), win("w1", 0))
+        assert.strictEqual(finished["status"], 200)
+        assert.lengthOf(Array.from(Object(transactionsOf(finished))), 2)
+        assert.strictEqual(yield* isClosed("won"), true)
+        const again = yield* settle("won", true, bet("b1", 10), win("w1", 0))
+        assert.deepStrictEqual(transactionsOf(again), transactionsOf(finished))
+        yield* settle("back", false, bet("b2", 5), bet("b3", 5))
+        yield* rollBack("back", "k1", "b3", { finished: false })
+        assert.strictEqual(yield* isClosed("back"), false)
+        assert.deepInclude(yield* rollBack("back", "k1", "b3"), { status: 200 })
+        assert.strictEqual(yield* isClosed("back"), true)
+        yield* settle("early", false, bet("b4", 5))
+        assert.deepInclude(yield* rollBack("early", "k3", "never"), { status: 200 })
+        assert.strictEqual(yield* isClosed("early"), true)
+        yield* settle("refused", false, bet("b5", 5))
+        assert.notInclude(yield* settle("refused", true, bet("b6", 1_000)), { status: 200 })
+        assert.strictEqual(yield* isClosed("refused"), false)
+        assert.deepInclude(yield* rollBack("unknown", "k4", "none", otherGame), { status: 200 })
+        assert.isUndefined(yield* isClosed("unknown"))
+        assert.strictEqual(yield* realOf(table.playerId), opening - 2_500)
+      }
+    }))
+
   it.effect("A8R, GCP, Spribe: an ended session takes no bets, but wins of its earlier bets are paid", () =>
     Effect.gen(function*() {
       const actors = yield* PlayerActors

@@ -76,6 +76,8 @@ const settle = (
 const underToken = { player: byBoth, session: "token" } as const
 
 /** Hub88's calls; Caleta names the player of some otherwise. */
+const closing = { action: "close_round" } as const
+
 const hub88Calls: ProtocolRow["calls"] = {
   authenticate: { kind: "identify", method: "info", player: byRef, exchange: false, gameId: null },
   balance: { kind: "balance", method: "balance", player: byBoth, gameId: "table", currency: null },
@@ -116,7 +118,7 @@ const pragmaticCalls: ProtocolRow["calls"] = {
   promo: settle("promoWin", [
     { action: "promo_win", transactionId: "promo:20", kind: "tournament", campaignId: "7001", amount: prize }
   ], { gameId: null, roundId: null }),
-  close: settle("endRound", [{ action: "close_round" }], { roundId: pragmaticRound, currency: null })
+  close: settle("endRound", [closing], { roundId: pragmaticRound, currency: null })
 }
 
 const slotegratorCalls: ProtocolRow["calls"] = {
@@ -154,10 +156,10 @@ const takenBack = { action: "rollback", transactionId: "19", targetTransactionId
 const a8rCalls: ProtocolRow["calls"] = {
   balance: { kind: "balance", method: "Player/Balance", player: byRef, gameId: null, currency: "EUR" },
   bet: settle("Round/BetWin", [a8rBet]),
-  win: settle("Round/BetWin", [a8rWin]),
-  bet_win: settle("Round/BetWin", [a8rBet, a8rWin]),
+  win: settle("Round/BetWin", [a8rWin, closing]),
+  bet_win: settle("Round/BetWin", [a8rBet, a8rWin, closing]),
   rollback: settle("Round/Rollback", [takenBack]),
-  close: settle("Round/Finish", [{ action: "close_round" }], { gameId: null })
+  close: settle("Round/Finish", [closing], { gameId: null })
 }
 
 // amounts are subunits
@@ -167,10 +169,10 @@ const gcpWin = { ...a8rWin, amount: { minor: 2500 } }
 const gcpCalls: ProtocolRow["calls"] = {
   balance: { kind: "balance", method: "play", player: byRef, gameId: "table", currency: "EUR" },
   bet: settle("play", [gcpBet]),
-  win: settle("play", [gcpWin]),
-  bet_win: settle("play", [gcpBet, gcpWin]),
+  win: settle("play", [gcpWin, closing]),
+  bet_win: settle("play", [gcpBet, gcpWin, closing]),
   rollback: settle("rollback", [takenBack]),
-  close: settle("play", [{ action: "close_round" }])
+  close: settle("play", [closing])
 }
 
 const evolutionCalls: ProtocolRow["calls"] = {
@@ -251,7 +253,7 @@ export const ownCalls: ProtocolRow["calls"] = {
   promo: settle("promo-win", [
     { action: "promo_win", transactionId: "20", kind: "jackpot", campaignId: "friday", amount: { minor: 500 } }
   ], { gameId: null, roundId: null }),
-  close: settle("round/close", [{ action: "close_round" }], { currency: null })
+  close: settle("round/close", [closing], { currency: null })
 }
 
 /** One word for an account that may not play. */

@@ -417,8 +417,9 @@ export class SettlementModel {
   batch(playerId: number, actions: ReadonlyArray<Action>): ReadonlyArray<ModelAnswer> | string {
     const before = this.save()
     const answers: Array<ModelAnswer> = []
+    const last = actions.findLastIndex(({ action }) => action !== "close_round")
     for (const [index, action] of actions.entries()) {
-      this.isMidMessage = index < actions.length - 1
+      this.isMidMessage = index < last
       const answer = this.take(playerId, action)
       this.isMidMessage = false
       if (typeof answer === "string") {
@@ -729,7 +730,9 @@ export class SettlementModel {
   ): ModelAnswer {
     const { game, round } = target
     const { idPrefix, providerId } = rollback
-    const own = idPrefix === undefined ? undefined : this.find({ providerId, transactionId: `${idPrefix}${target.target}` })
+    const own = idPrefix === undefined
+      ? undefined
+      : this.find({ providerId, transactionId: `${idPrefix}${target.target}` })
     if (target.status === "ignored" || target.takenBack || (own?.kind === "rollback" && own.target === target.target)) {
       this.remember(rollback, { ...about, status: "ignored" })
       const isOpen = round !== "" && !this.isClosed(player.id, game, round)

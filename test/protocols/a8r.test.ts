@@ -213,7 +213,8 @@ describe("Round/BetWin", () => {
           betTransactionId: null,
           amount: { coefficient: 325, scale: 2 },
           closesRound: true
-        }
+        },
+        { action: "close_round" }
       ]
     })
   })
@@ -264,7 +265,7 @@ describe("Round/BetWin", () => {
     const { finished: _, ...open } = betWin
     const { call } = asCall(send("Round/BetWin", open))
     assert(call.kind === "settle")
-    assert.deepInclude(call.actions[1], { closesRound: false })
+    assert.deepStrictEqual(call.actions.map((action) => "closesRound" in action && action.closesRound), [false, false])
   })
 
   const refusals: ReadonlyArray<readonly [string, WalletOutcome, string, string]> = [
@@ -308,7 +309,8 @@ describe("Round/Rollback", () => {
       roundId: "r-1",
       actions: [
         { action: "rollback", transactionId: "rb-1", targetTransactionId: "w-1", closesRound: false },
-        { action: "rollback", transactionId: "rb-2", targetTransactionId: "b-1", closesRound: true }
+        { action: "rollback", transactionId: "rb-2", targetTransactionId: "b-1", closesRound: true },
+        { action: "close_round" }
       ]
     })
   })

@@ -114,7 +114,8 @@ describe("/play", () => {
       session: "none",
       actions: [
         { action: "bet", transactionId: "b-1", amount: { minor: 1050 }, closesRound: false },
-        { action: "win", transactionId: "w-1", betTransactionId: null, amount: { minor: 325 }, closesRound: true }
+        { action: "win", transactionId: "w-1", betTransactionId: null, amount: { minor: 325 }, closesRound: true },
+        { action: "close_round" }
       ]
     })
   })
@@ -210,7 +211,10 @@ describe("/rollback", () => {
   it("rolls back the named transactions, and answers success for an unknown one", () => {
     const received = send("/rollback", rollback)
     assert.deepInclude(asCall(received).call, {
-      actions: [{ action: "rollback", transactionId: "rb-1", targetTransactionId: "b-1", closesRound: true }]
+      actions: [
+        { action: "rollback", transactionId: "rb-1", targetTransactionId: "b-1", closesRound: true },
+        { action: "close_round" }
+      ]
     })
     assert.deepInclude(valuesOf(answerTo(received, settled(euros(1), { status: "ignored" }))), {
       balance: 1,

@@ -99,8 +99,10 @@ export const settleAll = (
 ): Decision<ReadonlyArray<Settlement>, SettlementRefusal> => {
   const draft = new Draft(player, context)
   const results: Array<Settlement> = []
+  // bonuses are judged after the last transaction, which mostly closes the round itself, and after a close behind it
+  const last = actions.findLastIndex(({ action }) => action !== "close_round")
   for (const [index, action] of actions.entries()) {
-    draft.isMidMessage = index < actions.length - 1
+    draft.isMidMessage = index < last
     const outcome = apply(draft, action, context.known)
     if (!isSettlement(outcome)) {
       if (outcome._tag === "Missing") return queryForAll(draft, context.known, actions, outcome)

@@ -55,7 +55,7 @@ export class Draft extends PlayDraft {
   walletSeq: number
   activeBonus: ActiveBonus | null
   pendingBonuses: ReadonlyArray<PendingBonus>
-  /** True while further actions of the same message follow: the end of a bonus is judged after the last one. */
+  /** True while further transactions of the same message follow: the end of a bonus is judged after the last one. */
   isMidMessage = false
   rounds: Recent<Round>
   transactions: Recent<Transaction>

@@ -53,7 +53,9 @@ const messagesOf = (call: WalletCall): ReadonlyArray<Message> =>
 /** Whether a call may have messages that are kept: most have none, and are looked at no further. */
 const isUnsettled = (outcome: WalletOutcome): boolean =>
   outcome._tag === "Refused" ||
-  outcome._tag === "Settled" && outcome.settlements.some(({ status }) => status !== "processed")
+  outcome._tag === "Settled" && outcome.settlements.some(({ status, transactionId }, index) =>
+      status !== "processed" && (transactionId !== null || index === 0)
+    )
 
 /** Result of the message at an index; undefined for one that is not kept: it moved money, or left a row of its own. */
 const resultOf = (outcome: WalletOutcome, { action }: WalletAction, index: number): CallResult | undefined => {
@@ -81,6 +83,8 @@ export const unsettledMessages = (
   const playerId = reference === null ? null : playerOf(reference) ?? null
   const funds = fundsIn(outcome)
   return messagesOf(call).flatMap(({ action, subject }, index): ReadonlyArray<NotedCall> => {
+    // told with the transactions before it, the last of which mostly closed the round: no message of its own
+    if (action.action === "close_round" && index > 0) return none
     const result = resultOf(outcome, action, index)
     const currency = subject.currency ?? funds?.currency ?? null
     return result === undefined ? [] : [{

@@ -8,7 +8,7 @@ import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
 import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
-import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { closing, currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { render, renderIssue } from "./GcpAnswers.ts"
 
 /** Maximum actions of one call. */
@@ -72,16 +72,16 @@ const settleActions = (
   const currency = currencyOf(fields)
   const gameId = fields.text("game")
   const roundId = fields.optionalText("game_id")
-  const finished = fields.flag("finished")
+  const closes = fields.flag("finished") && roundId !== null
   if (actions.length > 0 && roundId === null) fields.refuse("game_id")
   const ids = actions.map((action) => action.text("action_id"))
   if (new Set(ids).size < ids.length) fields.refuse("actions.action_id")
   const settling: ReadonlyArray<WalletAction> = actions.map((action, index) => {
-    const asked = read(action, ids[index] ?? "", finished && index === ids.length - 1, currency)
+    const asked = read(action, ids[index] ?? "", closes && index === ids.length - 1, currency)
     if (action.bad !== undefined) fields.refuse(`actions.${action.bad}`)
     return asked
   })
-  const isAsking = ids.length === 0 && !(finished && roundId !== null)
+  const isAsking = ids.length === 0 && !closes
   return {
     call: isAsking
       ? { kind: "balance", method, player, gameId, currency }
@@ -93,7 +93,7 @@ const settleActions = (
         roundId,
         currency,
         session: "none",
-        actions: ids.length === 0 ? [{ action: "close_round" }] : settling
+        actions: closes ? [...settling, closing] : settling
       },
     render: render((outcome) => ({
       ...balanceValues(outcome, actions.some(hasDecimal)),

@@ -169,8 +169,9 @@ export const makeSettlementPlans = Effect.fnUntraced(function*(lookups: WalletLo
     }
     const actions: Array<Action> = []
     for (const action of call.actions) {
-      // a round that cannot be found is left as it is
-      if (ofRound === undefined && action.action === "close_round") continue
+      // a round that cannot be found is left as it is, and so is one of an unknown game, for which the transactions before it are not refused
+      const isLost = ofRound === undefined || (ofRound.id === unknownGame.id && call.actions.length > 1)
+      if (isLost && action.action === "close_round") continue
       const made = toAction(provider, place, action)
       if (made === undefined) return wholeAmountRefusal
       actions.push(made)
