@@ -112,6 +112,17 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("cal
       assert.strictEqual((yield* balance("a-token-of-nobody")).status, "RS_ERROR_INVALID_TOKEN")
     }))
 
+  it.effect("hub88: a win is paid to the bet that it refers to, whichever game and round it names", () =>
+    Effect.gen(function*() {
+      const { bet, win } = yield* newTable("hub88")
+      const id = yield* ids
+      assert.deepStrictEqual(yield* bet(id("b"), 10), ["RS_OK", 9_000_000])
+      const elsewhere = { round: "round-2", game_code: "none" }
+      assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56, elsewhere), ["RS_OK", 9_356_000])
+      assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56, elsewhere), ["RS_OK", 9_356_000])
+      assert.strictEqual((yield* win(id("v"), id("never"), 1))[0], "RS_ERROR_TRANSACTION_DOES_NOT_EXIST")
+    }))
+
   for (const name of ["hub88", "caleta"] as const) {
     it.effect(`${name}: a repeated transaction_uuid is settled once, and refused when its round differs`, () =>
       Effect.gen(function*() {

@@ -85,7 +85,7 @@ const hub88Calls: ProtocolRow["calls"] = {
     { action: "bet", transactionId: "17", amount: stake, isFree: false, closesRound: false }
   ], underToken),
   win: settle("win", [
-    { action: "win", transactionId: "18", betTransactionId: "17", amount: payout, closesRound: true }
+    { action: "win", transactionId: "18", betTransactionId: "17", ofBet: true, amount: payout, closesRound: true }
   ]),
   rollback: settle("rollback", [
     { action: "rollback", transactionId: "19", targetTransactionId: "17", onlyBets: false, closesRound: false }
@@ -96,6 +96,9 @@ const caletaCalls: ProtocolRow["calls"] = {
   ...hub88Calls,
   authenticate: { kind: "identify", method: "check", player: byToken, exchange: true, gameId: null },
   balance: { kind: "balance", method: "balance", player: byBoth, gameId: "table", currency: null, mayBeOver: true },
+  win: settle("win", [
+    { action: "win", transactionId: "18", betTransactionId: "17", amount: payout, closesRound: true }
+  ]),
   rollback: settle("rollback", [
     { action: "rollback", transactionId: "19", targetTransactionId: "17", onlyBets: true, closesRound: false }
   ], { player: { ...byToken, transactionId: "17" }, currency: null })

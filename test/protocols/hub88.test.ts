@@ -269,9 +269,12 @@ describe("Hub88 calls", () => {
       action: "win",
       transactionId: "win-1",
       betTransactionId: "bet-1",
+      // Caleta's messages are the same only in the same round
+      ofBet: true,
       amount: { coefficient: 105, scale: 1 },
       closesRound: true
     })
+    assert.notProperty(asAction(sendCaleta("/wallet/win", win)).action, "ofBet")
     const taken = asAction(send("/transaction/rollback", rollback))
     assert.deepInclude(taken.call, { player: { ref: "1018", token: null, transactionId: "bet-1" }, session: "none" })
     assert.deepStrictEqual(taken.action, {

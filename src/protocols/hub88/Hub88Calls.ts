@@ -97,6 +97,8 @@ const readAction = (
       action: "win",
       transactionId,
       betTransactionId: fields.text("reference_transaction_uuid"),
+      // Caleta's messages are the same only in the same round
+      ...!isCaleta && { ofBet: true },
       amount,
       closesRound
     }
