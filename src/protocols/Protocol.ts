@@ -240,6 +240,10 @@ export type Granted = Exclude<WalletOutcome, { readonly _tag: "Refused" }>
 export const fundsIn = (outcome: WalletOutcome): Funds | null =>
   outcome._tag === "Status" || outcome._tag === "Balances" ? null : outcome.funds
 
+/** Actions of a call that may tell the end of its round: the last one, which closes the round, may be known already or move nothing. */
+export const withEnd = (actions: ReadonlyArray<WalletAction>, isTold: boolean): ReadonlyArray<WalletAction> =>
+  isTold ? [...actions, { action: "close_round" }] : actions
+
 /** Parsed call: the request to the wallet, and the renderer of its outcome. */
 export interface ReadCall {
   readonly call: WalletCall

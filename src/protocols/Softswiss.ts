@@ -13,7 +13,6 @@ import type {
   Received,
   VendorAnswer,
   VendorCall,
-  WalletAction,
   WalletCall,
   WalletOutcome
 } from "./Protocol.ts"
@@ -99,11 +98,6 @@ export const renderers = (error: ErrorAnswer, code: (refusal: Refusal) => Code) 
 }
 
 export const playerOf = (ref: string | null): PlayerName => ({ ref, token: null, transactionId: null })
-
-/**
- * Closes the round of a finished call after its transactions: the last of them, which closes it too, may be known already, or move nothing.
- */
-export const closing: WalletAction = { action: "close_round" }
 
 const currencyForm = /^[A-Z0-9]{2,15}$/
 

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Crypto from "node:crypto"
 import { hub88Dialect } from "../../scripts/simulators/dialects/Hub88.ts"
 import { samples } from "../../scripts/simulators/Samples.ts"
@@ -121,6 +122,24 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("cal
       assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56, elsewhere), ["RS_OK", 9_356_000])
       assert.deepStrictEqual(yield* win(id("w"), id("b"), 3.56, elsewhere), ["RS_OK", 9_356_000])
       assert.strictEqual((yield* win(id("v"), id("never"), 1))[0], "RS_ERROR_TRANSACTION_DOES_NOT_EXIST")
+    }))
+
+  it.effect("hub88: a rollback ends its round also where it takes nothing back", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { bet, rollback } = yield* newTable("hub88")
+      const id = yield* ids
+      const about = { round: id("r") }
+      const isClosed = Effect.map(sql`SELECT closed FROM rounds WHERE round_id = ${about.round}`, ([found]) =>
+        found?.["closed"])
+      yield* bet(id("b"), 10, about)
+      assert.deepStrictEqual(yield* rollback(id("x"), id("never"), about), ["RS_OK", 9_000_000])
+      assert.strictEqual(yield* isClosed, false)
+      assert.deepStrictEqual(yield* rollback(id("x"), id("never"), { ...about, round_closed: true }), [
+        "RS_OK",
+        9_000_000
+      ])
+      assert.strictEqual(yield* isClosed, true)
     }))
 
   for (const name of ["hub88", "caleta"] as const) {

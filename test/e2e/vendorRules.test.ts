@@ -250,6 +250,20 @@ layer(layerE2eServer, { timeout: "60 seconds", excludeTestServices: true })("ven
       assert.strictEqual(yield* realOf(table.playerId), opening)
     }))
 
+  it.effect("Slotegrator: a refund ends its round also where it takes nothing back", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const table = yield* newTable("slotegrator")
+      const call = slotegrator(table)
+      const rounds = sql`SELECT closed FROM rounds WHERE player_id = ${table.playerId}`
+      const refund = { amount: "2.00", bet_transaction_id: "never", transaction_id: "f1" }
+      yield* call("bet", { amount: "2.00", transaction_id: "b1", type: "bet", round_id: "r1" })
+      yield* call("refund", { ...refund, finished: "1" })
+      assert.deepStrictEqual(yield* rounds, [{ closed: false }])
+      assert.deepInclude(yield* call("refund", { ...refund, finished: "1", round_id: "r1" }), { balance: 98 })
+      assert.deepStrictEqual(yield* rounds, [{ closed: true }])
+    }))
+
   it.effect("Slotegrator: a refund of a win, a prize or another refund moves no money", () =>
     Effect.gen(function*() {
       const table = yield* newTable("slotegrator")

@@ -2,8 +2,8 @@
 import { type Decimal, parseDecimal, toMajorText } from "../Decimal.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
-import { closing, currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { fundsIn, type Granted, type ReadCall, type WalletAction, withEnd } from "../Protocol.ts"
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { balanceText, render, renderIssue } from "./A8rAnswers.ts"
 
 /** Maximum transactions of one call. */
@@ -80,7 +80,7 @@ const settleRound = (
       roundId,
       currency: currencyOf(fields),
       session: "none",
-      actions: finished ? [...actions, closing] : actions
+      actions: withEnd(actions, finished)
     },
     render: render((outcome) => ({
       balance: balanceOf(outcome),
@@ -122,7 +122,7 @@ const finish: ReadMethod = (fields, method) => ({
     roundId: fields.text("round_id"),
     currency: currencyOf(fields),
     session: "none",
-    actions: [closing]
+    actions: [{ action: "close_round" }]
   },
   render: render(renderBalance)
 })

@@ -6,9 +6,9 @@ import { type Amount, parseDecimal, toMajorText, toMinorUnits } from "../Decimal
 import { readDecimal, readInteger } from "../JsonBody.ts"
 import type { JsonFields } from "../JsonFields.ts"
 import { operatorId } from "../OperatorIds.ts"
-import { fundsIn, type Granted, type ReadCall, type WalletAction } from "../Protocol.ts"
+import { fundsIn, type Granted, type ReadCall, type WalletAction, withEnd } from "../Protocol.ts"
 import { shownTotal } from "../ShownFunds.ts"
-import { closing, currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
+import { currencyOf, finishedFreespins, playerOf, type ReadMethod } from "../Softswiss.ts"
 import { render, renderIssue } from "./GcpAnswers.ts"
 
 /** Maximum actions of one call. */
@@ -93,7 +93,7 @@ const settleActions = (
         roundId,
         currency,
         session: "none",
-        actions: closes ? [...settling, closing] : settling
+        actions: withEnd(settling, closes)
       },
     render: render((outcome) => ({
       ...balanceValues(outcome, actions.some(hasDecimal)),

@@ -1,7 +1,7 @@
 /** Parses the calls of Hub88's Wallet API, and of Caleta's dialect, into wallet calls. */
 import type { Decimal } from "../Decimal.ts"
 import { type JsonObject, type JsonValue, readBoolean, readText, readUnits } from "../JsonBody.ts"
-import type { PlayerName, WalletAction, WalletCall } from "../Protocol.ts"
+import { type PlayerName, type WalletAction, type WalletCall, withEnd } from "../Protocol.ts"
 import type { Hub88Dialect, Method } from "./Hub88Dialects.ts"
 
 /** Amounts are integers in hundred-thousandths. */
@@ -113,16 +113,17 @@ const readSettle = (fields: Fields, method: "bet" | "win" | "rollback", dialect:
   if (!dialect.isCaleta) fields.text("supplier_transaction_id")
   // a rollback names a transaction, which determines the rest
   const isShort = dialect.isCaleta && method === "rollback"
+  const roundId = isShort ? fields.textOrNull("round") : fields.text("round")
   const reward = method === "rollback" ? null : fields.textOrNull("reward_uuid")
   return {
     kind: "settle",
     method,
     player,
     gameId: isShort ? fields.textOrNull("game_code") : fields.text("game_code"),
-    roundId: isShort ? fields.textOrNull("round") : fields.text("round"),
+    roundId,
     currency: method === "rollback" ? null : fields.text("currency"),
     session: method === "bet" ? "token" : "none",
-    actions: [action],
+    actions: withEnd([action], action.action === "rollback" && action.closesRound === true && roundId !== null),
     ...reward !== null && { grant: { reference: reward, mustExist: false, finishes: false } }
   }
 }

@@ -3,7 +3,7 @@ import * as Crypto from "node:crypto"
 import type { FormFields } from "../FormFields.ts"
 import { isLine } from "../JsonBody.ts"
 import { operatorId } from "../OperatorIds.ts"
-import type { PlayerName, PromoKind, ReadCall, WalletAction } from "../Protocol.ts"
+import { type PlayerName, type PromoKind, type ReadCall, type WalletAction, withEnd } from "../Protocol.ts"
 import { slotegratorRenderer } from "./SlotegratorAnswers.ts"
 
 /** Maximum transactions of one rollback. */
@@ -156,16 +156,19 @@ const win = (form: FormFields): ReadCall => {
 const refund = (form: FormFields): ReadCall => {
   const betId = form.text("bet_transaction_id")
   form.amount("amount")
+  const roundId = form.optional("round_id")
+  const finished = form.flag("finished")
+  const takeBack: WalletAction = {
+    action: "rollback",
+    transactionId: form.text("transaction_id"),
+    targetTransactionId: betId,
+    onlyBets: true,
+    closesRound: finished
+  }
   return settle(form, "refund", {
     session: "none",
-    roundId: null,
-    actions: [{
-      action: "rollback",
-      transactionId: form.text("transaction_id"),
-      targetTransactionId: betId,
-      onlyBets: true,
-      closesRound: form.flag("finished")
-    }],
+    roundId,
+    actions: withEnd([takeBack], finished && roundId !== null),
     fields: transactionField(`refund:${betId}`)
   })
 }
