@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { builtInProfiles } from "../../src/domain/jurisdiction/BuiltIn.ts"
 import type { ExclusionPeriod } from "../../src/domain/jurisdiction/ExclusionPeriods.ts"
-import { looserFrom } from "../../src/domain/jurisdiction/Moves.ts"
 import { Profile } from "../../src/domain/jurisdiction/Profile.ts"
 import { dayNumber, type Rules, rulesIn } from "../../src/domain/jurisdiction/Rules.ts"
 import { oneForOne } from "../../src/domain/CurrencyConversion.ts"
 import { acknowledgeStep } from "../../src/domain/limit/Acknowledgements.ts"
 import { selfExcludeStep } from "../../src/domain/limit/Exclusions.ts"
+import { looserFrom } from "../../src/domain/limit/LimitRaise.ts"
 import { refuseNetDeposit } from "../../src/domain/limit/NetDepositCap.ts"
 import { moveJurisdictionStep } from "../../src/domain/player/JurisdictionMove.ts"
 import { refuseAccount } from "../../src/domain/player/RefuseAccount.ts"
@@ -93,6 +93,22 @@ describe("2.4 a move to another jurisdiction", () => {
       const before = rulesOf("x-any", { limits: { raise: wait === null ? {} : { wait } } })
       assert.strictEqual(looserFrom(noon, before, hours), noon + waited)
     }
+  })
+
+  it("loosens rules no sooner than the running periods of raises that wait for them, of a year where a cap is for years", () => {
+    const from = (limits: object, now: number) =>
+      new Date(looserFrom(now, rulesOf("x-any", { limits: { raise: { until_period_ends: true }, ...limits } }), 0))
+        .toISOString()
+    // noon is a Wednesday
+    const yearly = { caps: { max_yearly_deposit: 900 } }
+    assert.strictEqual(from({}, noon), "2026-12-01T00:00:00.000Z")
+    assert.strictEqual(from({}, Date.UTC(2026, 10, 30, 12)), "2026-12-07T00:00:00.000Z")
+    assert.strictEqual(from(yearly, noon), "2027-01-01T00:00:00.000Z")
+    const until = Date.UTC(2026, 11, 1)
+    const before = rulesOf("x-north", {
+      limits: { caps: { max_monthly_deposit: 100 }, raise: { wait: "PT72H", until_period_ends: true } }
+    })
+    assert.deepStrictEqual(moved(at(before), south).state.rules.moved, { from: "x-north", until })
   })
 
   it("is complete at once where no rule is looser", () => {

@@ -3,24 +3,13 @@
  * limit raise.
  */
 import { differencesOf, stricterOf } from "./Differences.ts"
-import { after } from "./Duration.ts"
-import type { Profile } from "./Profile.ts"
 import type { Moved, Rules } from "./Rules.ts"
-
-const dayMs = 86_400_000
 
 interface MovedColumns {
   readonly movedFrom: string | null
   /** Epoch milliseconds. */
   readonly looserFrom: number | null
 }
-
-/** When what is looser may count: as a raise of a limit would, after the longest wait that there is. */
-export const looserFrom = (from: number, before: Profile, coolingOffHours: number): number =>
-  Math.max(
-    after(before.limits.raise.wait ?? "PT0S", from),
-    from + Math.max(dayMs, coolingOffHours * 3_600_000)
-  )
 
 /** Whether something besides the breaks is looser in the other jurisdiction. */
 export const isLooserElsewhere = (before: Rules, elsewhere: Rules): boolean =>

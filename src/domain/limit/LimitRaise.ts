@@ -1,10 +1,11 @@
 /**
  * Effective time of a new limit: at once if stricter, otherwise after the longer of the operator's cooling-off period and the jurisdiction's
- * wait (SPEC section 3.6).
+ * wait (SPEC section 3.6); and of looser rules of a jurisdiction, which wait alike.
  */
 import { after } from "../jurisdiction/Duration.ts"
+import type { Profile } from "../jurisdiction/Profile.ts"
 import type { Rules } from "../jurisdiction/Rules.ts"
-import type { LimitField } from "../LimitFields.ts"
+import { type LimitField, limitFields } from "../LimitFields.ts"
 import { windowEnd } from "../state/Windows.ts"
 import { windowOf } from "./LimitUsage.ts"
 
@@ -32,6 +33,23 @@ export const raiseFrom = (
     (longest, other) => other.at > longest.at ? other : longest,
     own
   )
+}
+
+/** Looser rules wait a day at least. */
+const leastHours = 24
+
+/**
+ * When rules that are looser than `before` may count: as a raise of any limit would, and so not before the running week and month end where raises
+ * wait for that. The end of a year delays them only where a cap is for years.
+ */
+export const looserFrom = (
+  from: number,
+  { limits: { caps, raise } }: Pick<Profile, "limits">,
+  coolingOffHours: number
+): number => {
+  const terms = { coolingOffHours: Math.max(leastHours, coolingOffHours), raise }
+  const fields = limitFields.filter((field) => windowOf(field) !== "year" || caps[field] !== undefined)
+  return Math.max(...fields.map((field) => raiseFrom(field, terms, from).at))
 }
 
 /** No limit is the loosest. */

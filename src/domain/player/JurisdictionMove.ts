@@ -3,8 +3,9 @@
  * deposits that staff raised does not.
  */
 import { returnWaitOf } from "../jurisdiction/ExclusionPeriods.ts"
-import { isLooserElsewhere, looserFrom, rulesWhileMoving } from "../jurisdiction/Moves.ts"
+import { isLooserElsewhere, rulesWhileMoving } from "../jurisdiction/Moves.ts"
 import { ageAt, type Rules } from "../jurisdiction/Rules.ts"
+import { looserFrom } from "../limit/LimitRaise.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
