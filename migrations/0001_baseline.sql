@@ -536,8 +536,8 @@ CREATE INDEX players_exclusion_over ON players (exclusion_over_at) WHERE exclusi
 CREATE INDEX players_jurisdiction ON players (jurisdiction) WHERE jurisdiction <> 'none';
 CREATE INDEX players_licensee_exclusions ON players (operator_id, id) WHERE exclusion_scope = 'licensee';
 CREATE INDEX players_dormant ON players (operator_id, id DESC) WHERE dormant_since IS NOT NULL;
--- Players under the rules of a jurisdiction, for the jobs that walk over them: of millions there may be few.
-CREATE INDEX players_under_rules ON players (id) WHERE jurisdiction <> 'none';
+-- Players under the rules of a jurisdiction, or moved from one, for the jobs that walk over them: of millions there may be few.
+CREATE INDEX players_under_rules ON players (id) WHERE jurisdiction <> 'none' OR moved_from IS NOT NULL;
 -- An export reads an operator's players in the order of the ids that it names them by, two hundred at a time.
 CREATE INDEX players_exported ON players (operator_id, (coalesce(external_id, 'pitboss-' || id::text) COLLATE "C"))
   WHERE erased_at IS NULL;

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeFakeRegister } from "../../scripts/registers/FakeRegister.ts"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
+import { DueObligations } from "../../src/features/obligations/DueObligations.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
-import { dayMs, pass, whileTimePasses } from "../kit/Calendar.ts"
+import { dayMs, hourMs, pass, whileTimePasses } from "../kit/Calendar.ts"
 import { casinoUnder, dataOf, type Fields, fresh, staff } from "../kit/Casino.ts"
 import { raisedAlert } from "../kit/commands/Scene.ts"
 
@@ -99,6 +100,21 @@ layer(layerCasinos, { excludeTestServices: true })("2.4 a player who was moved",
       assert.deepInclude(yield* casino.deposit(id, 100), excluded)
       dataOf(yield* signIn, 201)
       dataOf(yield* casino.deposit(id, 100), 201)
+    })))
+
+  it.effect("owes, found by a job, what falls due under the jurisdiction left, until its rules no longer apply", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { run } = yield* DueObligations
+      const casino = yield* casinoOf({ reviews: { funds_notice: "P30D" } })
+      const [early, late] = [yield* casino.register(), yield* casino.register()]
+      yield* move(early.id)
+      yield* pass(29 * dayMs + 12 * hourMs)
+      yield* move(late.id)
+      yield* pass(12 * hourMs)
+      yield* run
+      const sql = yield* SqlClient.SqlClient
+      const owed = yield* sql`SELECT player_id::float8 AS id, kind FROM obligations WHERE operator_id = ${casino.id}`
+      assert.deepStrictEqual(owed.map((row) => ({ ...row })), [{ id: late.id, kind: "funds_notice" }])
     })))
 
   it.effect("cannot change the birth date to one below the minimum age of the jurisdiction left", () =>

@@ -1,6 +1,6 @@
 /**
  * Job that finds players with obligations (such as a limit review) that have fallen due or are new in their jurisdiction, and players with limits
- * above its caps; their actors record the obligations and lower the limits.
+ * above its caps; their actors record the obligations and lower the limits. Of who was moved lately, the jurisdiction left counts as well.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -80,7 +80,10 @@ export class DueObligations extends Context.Service<DueObligations, {
             sql`(p.limits_set & ${setBits(group)}::integer = 0 AND ${isUnwritten("required_limits")})`
           )
         ]
-        return conditions.length === 0 ? undefined : sql`(p.jurisdiction = ${code} AND ${sql.or(conditions)})`
+        return conditions.length === 0
+          ? undefined
+          : sql`((p.jurisdiction = ${code} OR p.moved_from = ${code} AND p.looser_from > ${toDate(now)})
+            AND ${sql.or(conditions)})`
       }
 
       const run = Effect.gen(function*() {
@@ -91,9 +94,8 @@ export class DueObligations extends Context.Service<DueObligations, {
         const due = [...book.versions().keys()].flatMap((code) => dueUnder(code, now) ?? [])
         if (due.length === 0) return { done: 0, hasMore: false }
         const found = yield* rows(
-          sql`SELECT p.id::float8 AS "playerId" FROM players p WHERE p.jurisdiction <> 'none' AND ${own} AND ${
-            sql.or(due)
-          }
+          sql`SELECT p.id::float8 AS "playerId" FROM players p
+            WHERE (p.jurisdiction <> 'none' OR p.moved_from IS NOT NULL) AND ${own} AND ${sql.or(due)}
             AND p.id > ${walked}::float8::bigint ORDER BY p.id LIMIT ${atMost}`
         )
         const done = yield* countDone(found, ({ playerId }) => note(playerId, null), { concurrency: atOnce })

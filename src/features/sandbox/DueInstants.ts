@@ -21,7 +21,7 @@ export const makeNextDue = Effect.map(
         }`
       const row = yield* oneOf(dueRows(
         sql`SELECT min(due.at) AS at, EXISTS (SELECT FROM players WHERE operator_id = ${operatorId}
-          AND jurisdiction <> 'none') AS "hasRules" FROM (
+          AND (jurisdiction <> 'none' OR moved_from IS NOT NULL)) AS "hasRules" FROM (
         SELECT to_timestamp(one.ms / 1000) AS at FROM players p
           CROSS JOIN LATERAL jsonb_array_elements(p.pending_limits) AS change
           CROSS JOIN LATERAL (VALUES ((change ->> 'effectiveAt')::float8), ((change ->> 'confirmUntil')::float8)) AS one(ms)
