@@ -1510,7 +1510,8 @@ BEGIN
 END
 $$;
 CREATE TRIGGER note_higher_limits AFTER UPDATE OF limits, pending_limits ON players FOR EACH ROW
-  WHEN (NEW.jurisdiction <> 'none' AND (OLD.limits, OLD.pending_limits) IS DISTINCT FROM (NEW.limits, NEW.pending_limits))
+  WHEN ((NEW.jurisdiction <> 'none' OR NEW.moved_from IS NOT NULL)
+    AND (OLD.limits, OLD.pending_limits) IS DISTINCT FROM (NEW.limits, NEW.pending_limits))
   EXECUTE FUNCTION note_higher_limits();
 
 CREATE FUNCTION note_new_payments() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -50,6 +50,7 @@ layer(layerCasinos, { excludeTestServices: true })("2.4 a player who was moved",
     Effect.gen(function*() {
       const casino = yield* casinoOf({ limits: { contact_above: { max_monthly_deposit: 1000 } } })
       const { id } = yield* casino.register()
+      yield* judge
       yield* move(id)
       dataOf(yield* casino.put(`/players/${id}/limits`, { limits: { max_monthly_deposit: 1001 } }))
       assert.deepStrictEqual(yield* typesOf(id), ["contact"])
