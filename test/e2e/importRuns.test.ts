@@ -485,6 +485,31 @@ layer(layerCasinos, { excludeTestServices: true })("imports under the four-eyes 
       assert.strictEqual(refused.code, "SELF_EXCLUDED_IDENTITY")
     }))
 
+  it.effect("an imported player excluded for the whole licensee waits for the return as long as the jurisdiction of either account wants", () =>
+    Effect.gen(function*() {
+      const { id } = yield* made("/licensees", { name: fresh("licensee-") })
+      const months = { periods: { "6_months": "self_exclusion" }, scope: "licensee", ends: "on_request" }
+      const licensee = { licensee: Number(id) }
+      const brief = yield* casinoUnder({ breaks: { ...months, return_wait: "PT24H" } }, licensee)
+      const long = yield* casinoUnder({ breaks: { ...months, return_wait: "P7D" } }, licensee)
+      const waitAfter = Effect.fnUntraced(function*(from: Casino, to: Casino) {
+        const { checker, maker } = yield* people
+        const run = yield* begunImport(to, maker.token)
+        const person = { first_name: "Eve", last_name: fresh("Waiting "), birth_date: "1971-01-01" }
+        dataOf(yield* from.exclude((yield* from.register(person)).id, { period: "6_months" }))
+        const lines = [playerLine(`${run.name}-eve`, person)]
+        dataOf(yield* run.put(0, lines))
+        dataOf(yield* run.propose(1))
+        dataOf(yield* run.approve(checker.token))
+        assert.deepStrictEqual(dataOf(yield* run.put(0, lines)).rejected, [])
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql`SELECT exclusion_return_wait AS wait FROM players
+          WHERE operator_id = ${to.id} AND external_id = ${`${run.name}-eve`}`
+        return row?.["wait"]
+      })
+      assert.deepStrictEqual([yield* waitAfter(brief, long), yield* waitAfter(long, brief)], ["P7D", "P7D"])
+    }))
+
   it.effect("an import into a sandbox uses the sandbox's clock", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino({ is_sandbox: true })

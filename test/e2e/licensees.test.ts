@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { DueAccountChanges } from "../../src/features/players/DueAccountChanges.ts"
@@ -239,6 +239,29 @@ layer(layerCasinos, { excludeTestServices: true })("3.4 an exclusion for a licen
       dataOf(yield* first.exclude(own, { period: "12_months" }))
       yield* settle
       assert.deepInclude(yield* exclusionOf(second, account), { source: "licensee" })
+    })))
+
+  it.effect("3.3, 3.4: is followed by the longest return wait of the jurisdictions of the person's accounts", () =>
+    whileTimePasses(Effect.gen(function*() {
+      const { first, second } = yield* operators(2, { ends: "on_request", return_wait: "P7D" })
+      const months = { periods: { "6_months": "self_exclusion" }, scope: "licensee", ends: "on_request" }
+      const { profile } = yield* casinoUnder({ breaks: { ...months, return_wait: "P30D" } })
+      yield* staff("PATCH", `/operators/${second.slug}`, { profiles: [first.profile, profile, "none"] })
+      const waitOf = Effect.fnUntraced(function*(jurisdiction: string) {
+        const person = registration(fresh("p-"))
+        const own = yield* add(first, person)
+        const account = yield* add(second, again({ ...person, jurisdiction }))
+        yield* settle
+        dataOf(yield* first.exclude(own, { period: "6_months" }))
+        yield* settle
+        yield* pass(200 * dayMs)
+        const now = yield* Clock.currentTimeMillis
+        const accept = { kind: "return_to_play", answer: "accept" }
+        dataOf(yield* second.post(`/players/${account}/acknowledgements`, accept), 201)
+        const { return_at: at } = yield* exclusionOf(second, account)
+        return (Date.parse(at) - now) / dayMs
+      })
+      assert.deepStrictEqual([yield* waitOf("none"), yield* waitOf(profile)], [7, 30])
     })))
 
   it.effect("3.4: covers an account registered while the exclusion spreads, whether the account or the exclusion is compared first", () =>

@@ -153,6 +153,28 @@ describe("3.4 an exclusion at another operator of the licensee", () => {
     )
   })
 
+  it("lets the account return after the longest of its own wait, its jurisdiction's and the other exclusion's", () => {
+    const waitOf = (own: string | undefined, jurisdiction: string | null, wait?: string) => {
+      const rules = { ...noRules, breaks: { ...noRules.breaks, return_wait: jurisdiction } }
+      const onRequest = { returnFrom: noon + day, returnAt: null, ...(own === undefined ? {} : { wait: own }) }
+      const exclusion: Exclusion = { type: "self_exclusion", since: noon - day, until: noon + day, onRequest }
+      const until = noon + 200 * day
+      const asked = {
+        type: "self_exclusion",
+        until,
+        returnFrom: until,
+        ...(wait === undefined ? {} : { wait })
+      } as const
+      return applied(newPlayer({ rules, exclusion: own === undefined ? null : exclusion }), asked).state.exclusion
+        ?.onRequest?.wait
+    }
+    const rows = [[undefined, null], [undefined, null, "P7D"], [undefined, "P7D", "PT24H"], ["P30D", "P7D", "PT24H"]]
+    assert.deepStrictEqual(
+      rows.map(([own, jurisdiction, wait]) => waitOf(own ?? undefined, jurisdiction ?? null, wait ?? undefined)),
+      ["PT0S", "P7D", "P7D", "P30D"]
+    )
+  })
+
   it("is ignored once it has ended, and replaces an ended exclusion of the account itself", () => {
     const over: LicenseeExclusion = { type: "self_exclusion", until: noon, returnFrom: null }
     assert.isNull(applied(newPlayer(), over).change)

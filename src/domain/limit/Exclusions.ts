@@ -240,11 +240,20 @@ const withdrawing = (
 export type LicenseeExclusion = Pick<Exclusion, "type" | "until"> & {
   /** From when the player may ask to return; null: it ends by itself. */
   readonly returnFrom: number | null
+  /** From the request to the return at least, ISO 8601; absent: as the account's jurisdiction says. */
+  readonly wait?: string
 }
 
+type Breaks = Pick<Rules["breaks"], "return_wait">
+
+/** An exclusion that was made under other rules: the return waits as long as these want, too. */
+export const alsoWaitingUnder = (breaks: Breaks, exclusion: Exclusion): Exclusion =>
+  exclusion.onRequest === undefined
+    ? exclusion
+    : { ...exclusion, onRequest: { ...exclusion.onRequest, wait: returnWaitOf(breaks, exclusion.onRequest.wait) } }
+
 /** Whether an exclusion never ends, not even on request. */
-const isEndless = ({ returnFrom, until }: Omit<LicenseeExclusion, "type">): boolean =>
-  until === null && returnFrom === null
+const isEndless = ({ returnFrom, until }: LicenseeExclusion): boolean => until === null && returnFrom === null
 
 /** The longer of two ends; null is none. */
 const longer = (one: number | null, other: number | null): number | null =>
@@ -310,6 +319,7 @@ export const excludeForLicenseeStep =
     if (hasEnded || last !== null && isSame(joined(asked(last), other), asked(last))) return answer(player, undefined)
     const current = activeExclusion(player, now)
     const { returnFrom, type, until } = current === null ? other : joined(asked(current), other)
+    const breaks = { return_wait: returnWaitOf(player.rules.breaks, current?.onRequest?.wait) }
     const accepted = excluding(player, context, {
       type,
       since: current?.since ?? now,
@@ -318,13 +328,7 @@ export const excludeForLicenseeStep =
       ...(current?.scope === undefined ? {} : { scope: current.scope }),
       ...(returnFrom === null
         ? {}
-        : {
-          onRequest: {
-            returnFrom,
-            returnAt: null,
-            wait: returnWaitOf(player.rules.breaks, current?.onRequest?.wait)
-          }
-        })
+        : { onRequest: { returnFrom, returnAt: null, wait: returnWaitOf(breaks, other.wait) } })
     }, { actor: "scheduler", action: "player.self_exclusion", reason: "the person is excluded for the whole licensee" })
     return { ...accepted, reply: undefined }
   }

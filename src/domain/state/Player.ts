@@ -59,7 +59,7 @@ interface OnRequest {
   readonly returnFrom: number
   /** When the player returns; null: nobody has asked. */
   readonly returnAt: number | null
-  /** From the request to the return, ISO 8601, by the rules under which the exclusion was made; absent of an imported one: by the rules at the request. */
+  /** From the request to the return, ISO 8601, by the rules under which the exclusion was made; absent: by the rules at the request. */
   readonly wait?: string
 }
 

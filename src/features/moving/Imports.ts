@@ -8,7 +8,8 @@ import { addTotals, type ImportTotals, maxLineValues, noTotals } from "../../con
 import type { ImportChunk } from "../../contract/moving/StaffApi.ts"
 import type { UniqueFields } from "../../contract/players/RegistrationResource.ts"
 import { limitsIn } from "../../domain/limit/DefaultLimits.ts"
-import { joinedExclusion } from "../../domain/limit/Exclusions.ts"
+import { noneProfile } from "../../domain/jurisdiction/BuiltIn.ts"
+import { alsoWaitingUnder, joinedExclusion } from "../../domain/limit/Exclusions.ts"
 import { isStrong } from "../../domain/limit/ExclusionTerms.ts"
 import {
   Arrival,
@@ -316,10 +317,10 @@ export class Imports extends Context.Service<Imports, {
           const found = matched[index] ?? null
           const own = arrivingExclusion(arrival)
           if (found === null) return { line, arrival }
-          const exclusion = own === null ? found : joinedExclusion(own, found, now)
+          const { breaks, consents } = book.current(arrival.jurisdiction, now)?.profile ?? noneProfile
+          const exclusion = alsoWaitingUnder(breaks, own === null ? found : joinedExclusion(own, found, now))
           // as every exclusion that begins here
-          const isWithdrawn = isStrong(exclusion.type) &&
-            book.current(arrival.jurisdiction, now)?.profile.consents.reset_on_exclusion === true
+          const isWithdrawn = isStrong(exclusion.type) && consents.reset_on_exclusion
           return {
             line,
             arrival: {

@@ -49,6 +49,7 @@ const Account = Schema.Struct({
   type: Schema.NullOr(Schema.Literals(exclusionTypes)),
   until: Schema.NullOr(Schema.Date),
   returnFrom: Schema.NullOr(Schema.Date),
+  returnWait: Schema.NullOr(Schema.String),
   /** Whether it has an exclusion in force that holds at every operator of the licensee. */
   isExcluded: Schema.Boolean
 })
@@ -57,10 +58,13 @@ const accountRows = rowsOf(Account)
 type Account = typeof Account.Type
 
 /** What an account's exclusion asks of the others; undefined where it asks nothing. */
-const askedBy = ({ isExcluded, returnFrom, type, until }: Account): LicenseeExclusion | undefined =>
-  !isExcluded || type === null
-    ? undefined
-    : { type, until: until?.getTime() ?? null, returnFrom: returnFrom?.getTime() ?? null }
+const askedBy = ({ isExcluded, returnFrom, returnWait, type, until }: Account): LicenseeExclusion | undefined =>
+  !isExcluded || type === null ? undefined : {
+    type,
+    until: until?.getTime() ?? null,
+    returnFrom: returnFrom?.getTime() ?? null,
+    ...(returnWait === null ? {} : { wait: returnWait })
+  }
 
 const noAccount = refuse("NOT_FOUND", "There is no such player.")
 
@@ -82,13 +86,15 @@ export class LicenseeExclusions extends Context.Service<LicenseeExclusions, {
         payload: Schema.Struct({
           type: Schema.Literals(exclusionTypes),
           until: Schema.NullOr(Schema.Number),
-          returnFrom: Schema.NullOr(Schema.Number)
+          returnFrom: Schema.NullOr(Schema.Number),
+          wait: Schema.optionalKey(Schema.String)
         }),
         run: (playerId, exclusion) => actors.ask(null, playerId, excludeForLicenseeStep(exclusion))
       })
 
       const accountColumns = (now: number) =>
         sql`p.id AS "playerId", p.exclusion_type AS type, p.exclusion_until AS until, p.exclusion_return_from AS "returnFrom",
+          p.exclusion_return_wait AS "returnWait",
           coalesce(p.exclusion_scope = 'licensee', false) AND (p.exclusion_over_at IS NULL OR p.exclusion_over_at > ${
           toDate(now)
         }) AS "isExcluded"`

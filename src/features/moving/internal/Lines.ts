@@ -11,6 +11,7 @@ import {
 } from "../../../contract/players/RegistrationResource.ts"
 import { openWithdrawal, PlayerLine, WithdrawalLine } from "../../../contract/moving/LineResource.ts"
 import { fieldIssues } from "../../../contract/common/FormErrors.ts"
+import { returnWaitOf } from "../../../domain/jurisdiction/ExclusionPeriods.ts"
 import type { Profile } from "../../../domain/jurisdiction/Profile.ts"
 import { limitFields } from "../../../domain/LimitFields.ts"
 import { isStrong } from "../../../domain/limit/ExclusionTerms.ts"
@@ -121,17 +122,20 @@ const exclusionIn = (exclusion: PlayerLine["self_exclusion"]): Arrival["exclusio
   }
 }
 
-/** An exclusion that lasts holds where the jurisdiction says, and a self-exclusion ends as it says, unless its line does. */
+/** An exclusion that lasts holds where the jurisdiction says, and a self-exclusion ends as it says, unless its line does; the same of the return. */
 const exclusionUnder = (line: PlayerLine["self_exclusion"], profile: Profile | undefined, now: number) => {
   const exclusion = exclusionIn(line)
-  if (exclusion === null || profile === undefined || !isStrong(exclusion.type)) return exclusion
-  if (exclusion.until !== null && exclusion.until <= now) return exclusion
+  if (exclusion === null || profile === undefined) return exclusion
+  const { type, until } = exclusion
   const { ends, scope } = profile.breaks
-  const endsOnRequest = ends === "on_request" && exclusion.type === "self_exclusion" && line?.ends === undefined
+  const lasts = isStrong(type) && (until === null || until > now)
+  const endsOnRequest = lasts && ends === "on_request" && type === "self_exclusion" && line?.ends === undefined
+  const returnFrom = exclusion.returnFrom ?? (endsOnRequest ? until : null)
   return {
     ...exclusion,
-    scope: exclusion.scope ?? (scope === "licensee" ? scope : null),
-    returnFrom: exclusion.returnFrom ?? (endsOnRequest ? exclusion.until : null)
+    scope: exclusion.scope ?? (lasts && scope === "licensee" ? scope : null),
+    returnFrom,
+    returnWait: returnFrom === null ? null : exclusion.returnWait ?? returnWaitOf(profile.breaks)
   }
 }
 
