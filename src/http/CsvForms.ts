@@ -23,7 +23,8 @@ export interface ExportForm {
 
 /** What begins a formula in a spreadsheet. Full-width signs are taken for the others. Numbers are exempt, negative ones included. */
 const sign = /^[=+\-@＝＋－＠]/
-const firstSign = /^[=+\-@＝＋－＠\t\r]/
+/** At the start of a text also behind blanks and quotes, which some spreadsheets leave out. */
+const firstSign = /^[\t\r]|^[\s"]*[=+\-@＝＋－＠]/
 /** What may separate cells in some locale, with or without a quote that opens the cell. */
 const gaps = /[\s";|]+/g
 const separator = /[;|\t\r\n]/
@@ -34,22 +35,23 @@ const phone = /^\+\d{6,15}$/
 const textOf = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)
 
 /** An apostrophe where a spreadsheet would begin a formula: at a text's start, and behind what separates cells. One pass, however long the text is. */
-const disarmed = (text: string): string => {
-  if (phone.test(text)) return text
+export const disarmed = (text: string): string => {
   const inner = text.replaceAll(
     gaps,
     (gap, at: number) => separator.test(gap) && sign.test(text.charAt(at + gap.length)) ? `${gap}'` : gap
   )
-  return firstSign.test(text) ? `'${inner}` : inner
+  return firstSign.test(inner) ? `'${inner}` : inner
 }
 
 /** A text as a cell: in quotes where it has what separates cells or lines. */
 export const quoted = (text: string): string => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
 
-/** A value as a CSV cell; where a text would begin a formula, it has an apostrophe. */
+/** A value as a CSV cell; where a text other than a phone number would begin a formula, it has an apostrophe. */
 export const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ""
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : quoted(disarmed(textOf(value)))
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  const text = textOf(value)
+  return quoted(phone.test(text) ? text : disarmed(text))
 }
 
 export const machineForm: ExportForm = {

@@ -133,6 +133,23 @@ layer(layerCasinos, { excludeTestServices: true })("lists as CSV", (it) => {
     )
   })
 
+  it("neutralise formulas behind leading blanks and quotes, which some spreadsheets leave out", () => {
+    assert.deepStrictEqual(
+      [" =1+1", "\u00a0@a", "\"=1", "\" +b", "\n-1", "\r=1", " a=1", " 5", "'=1"].map(cell),
+      [
+        "' =1+1",
+        "'\u00a0@a",
+        "\"'\"\"=1\"",
+        "\"'\"\" +b\"",
+        "\"\n'-1\"",
+        "\"'\r'=1\"",
+        " a=1",
+        " 5",
+        "'=1"
+      ]
+    )
+  })
+
   it("quote values with commas, and neutralise formulas but not numbers", () => {
     assert.deepStrictEqual(
       ["=1+1", "+a", "-a", "@a", -5, null, true, "a,b", "say \"hi\"", { a: 1 }].map(cell),

@@ -22,9 +22,9 @@ const lived = Effect.gen(function*() {
   const casino = yield* openCasino({ name: "Lucky & <Sons>" })
   const seat = yield* casino.sit(10_000, { first_name: "Ada <b>", last_name: "O'Hara" })
   const { id } = seat
-  const { transaction_id: first } = dataOf(yield* seat.bet(100, { round_id: "=1+1" }))
+  const { transaction_id: first } = dataOf(yield* seat.bet(100, { round_id: "=1+1;@a" }))
   yield* pass(5 * minuteMs)
-  dataOf(yield* seat.win(first, 250, { round_id: "=1+1" }))
+  dataOf(yield* seat.win(first, 250, { round_id: "=1+1;@a" }))
   const { transaction_id: second } = dataOf(yield* seat.bet(40, { round_id: "+491511234567" }))
   dataOf(yield* seat.rollback(second))
   yield* pass(dayMs)
@@ -153,7 +153,7 @@ layer(layerCasinos, { excludeTestServices: true })("player statements over HTTP"
       assert.deepStrictEqual(cells.map(([entry]) => Number(entry)), ledger.map((entry) => entry.id))
       assert.deepStrictEqual(cells.map(([, , , , amount]) => amount), ledger.map(({ amount }) => String(amount)))
       const rounds = cells.flatMap(([, , , type, , , , , round]) => type === "casino_bet" ? [round] : [])
-      assert.deepStrictEqual(rounds, ["'=1+1", "'+491511234567"])
+      assert.deepStrictEqual(rounds, ["\"'=1+1;'@a\"", "'+491511234567"])
       const sheet = yield* staffCall("GET", `/backoffice/v1${path}&format=spreadsheet`, undefined, {
         "accept-language": "de",
         authorization: `Bearer ${bootstrapToken}`

@@ -9,7 +9,7 @@ import { numberTexts } from "../../domain/TypedNumber.ts"
 import type { Refusal } from "../../domain/Refusal.ts"
 import type { Statement } from "../../features/statements/Statements.ts"
 import { entryFields } from "../../features/wallet/Entries.ts"
-import { type ExportColumn, type ExportForm, quoted, spreadsheetForm } from "../../http/CsvForms.ts"
+import { type ExportColumn, type ExportForm, disarmed, quoted, spreadsheetForm } from "../../http/CsvForms.ts"
 import { iso } from "../../platform/Time.ts"
 
 type Texts = Stream.Stream<string, Refusal<"TRY_AGAIN">>
@@ -46,7 +46,7 @@ const columns: ReadonlyArray<ExportColumn> = [
   { name: "payment_request_id", kind: "number" }
 ]
 
-/** Lines of RFC 4180. A text that a spreadsheet would take for a formula begins with an apostrophe, whatever it looks like otherwise. */
+/** Lines of RFC 4180. No text is exempt from what keeps spreadsheets from reading formulas: a round may be named like a phone number. */
 const lines: Pick<ExportForm, "mark" | "header" | "line"> = {
   mark: "",
   header: () => `${columns.map(({ name }) => name).join(",")}\r\n`,
@@ -55,7 +55,7 @@ const lines: Pick<ExportForm, "mark" | "header" | "line"> = {
       columns.map(({ name }) => {
         const value = row[name]
         return typeof value === "string"
-          ? quoted(value.replace(/^(?=[=+\-@\t\r])/, "'"))
+          ? quoted(disarmed(value))
           : typeof value === "number"
           ? String(value)
           : ""
