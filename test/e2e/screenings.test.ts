@@ -6,7 +6,7 @@ import { Compliance } from "../../src/features/compliance/Compliance.ts"
 import { Screenings } from "../../src/features/screenings/Screenings.ts"
 import { layerCasinos } from "../kit/Backoffice.ts"
 import { dayMs, minuteMs, pass, whileTimePasses } from "../kit/Calendar.ts"
-import { dataOf, fresh, made, openCasino, staff } from "../kit/Casino.ts"
+import { casinoUnder, dataOf, fresh, made, openCasino, staff } from "../kit/Casino.ts"
 import { withPassword } from "../kit/StaffBrowser.ts"
 
 // Goal: 9.5: players are looked for on lists of sanctions and of politically exposed persons, without anybody who waits for it; what is found is a case.
@@ -91,6 +91,28 @@ layer(layerCasinos, { excludeTestServices: true })("screening", (it) => {
         assert.deepStrictEqual(rows, [], table)
       }
     })))
+
+  it.effect("11.3: the document of a person's data lists register checks, and tells nothing of a screening", () =>
+    Effect.gen(function*() {
+      const on = { registration: { max_age: "PT0S", unavailable: "refuse" } }
+      const casino = yield* casinoUnder({ registers: [{ kind: "generic", on }] })
+      const [register, screening] = [
+        yield* makeFakeRegister({ kind: "generic" }),
+        yield* makeFakeRegister({ kind: "screening" })
+      ]
+      yield* staff("POST", "/registers", { operator: casino.slug, kind: "generic", settings: register.settings })
+      yield* made("/screenings", { operator: casino.slug, ...screening.settings })
+      const name = fresh("Minister")
+      screening.know([hitOn(name, "pep")])
+      const { id } = yield* casino.register({ ...named, last_name: name })
+      yield* rounds
+      const listed = dataOf(yield* casino.get(`/players/${id}/register-checks`))
+      const kindOf = ({ kind, verdict }: { readonly kind: string; readonly verdict: string }) => `${kind} ${verdict}`
+      assert.sameMembers(listed.map(kindOf), ["generic clear", "screening hit"])
+      const request = dataOf(yield* casino.post(`/players/${id}/data-requests`, { type: "access" }), 201)
+      const { checks } = dataOf(yield* casino.get(`/players/${id}/data-requests/${request.id}/document`))
+      assert.deepStrictEqual(checks.map(kindOf), ["generic clear"])
+    }))
 
   it.effect("9.5: after a change of identity the same hits open another case, and an erased person is not screened", () =>
     whileTimePasses(Effect.gen(function*() {
