@@ -5,7 +5,7 @@ import type { PlayerCompliance as Resource } from "../../contract/obligations/St
 import { realityCheckFields } from "../../domain/limit/RealityCheck.ts"
 import { limitsResource } from "../../domain/limit/LimitUsage.ts"
 import { gatedBy } from "../../domain/obligation/Obligations.ts"
-import { type MoveJurisdiction, moveJurisdictionStep, type MoveRefusal } from "../../domain/player/JurisdictionMove.ts"
+import { type MoveJurisdiction, moveJurisdictionStep, type MoveRefusal } from "../../domain/limit/JurisdictionMove.ts"
 import { standingsOf } from "../../domain/register/Register.ts"
 import { refuseFields } from "../../domain/Refusal.ts"
 import { iso } from "../../platform/Time.ts"

@@ -5,12 +5,12 @@
 import { returnWaitOf } from "../jurisdiction/ExclusionPeriods.ts"
 import { isLooserElsewhere, rulesWhileMoving } from "../jurisdiction/Moves.ts"
 import { ageAt, type Rules } from "../jurisdiction/Rules.ts"
-import { looserFrom } from "../limit/LimitRaise.ts"
+import { acceptSettings } from "../player/AccountStatus.ts"
 import { type Refusal, refuse, refuseFields } from "../Refusal.ts"
 import { answer, type Context, type Decision, refused } from "../state/Decision.ts"
 import { Draft } from "../state/Draft.ts"
 import type { Player } from "../state/Player.ts"
-import { acceptSettings } from "./AccountStatus.ts"
+import { looserFrom } from "./LimitRaise.ts"
 
 export interface MoveJurisdiction {
   /** The rules that count of the other jurisdiction, in the player's currency. */
