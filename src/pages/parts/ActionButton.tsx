@@ -17,7 +17,7 @@ import {
 import { useTimeZone } from "../app/preferences.tsx"
 import { refetchNouns, useChange } from "../app/queries.ts"
 import { useOperators, usePermission } from "../app/session.tsx"
-import { DiscardQuestion, ResultDialog } from "./Closing.tsx"
+import { DiscardQuestion, ResultDialog, useBeforeLeaving } from "./Closing.tsx"
 import { InTable } from "./DataTable.tsx"
 import { type FieldList, Fields, type Inputs, inputsOf, payloadOf, problemsIn, settledFields } from "./Fields.tsx"
 import { Refusal } from "./Refusal.tsx"
@@ -131,6 +131,10 @@ function ActionDialog<A extends Action>(
   const form = useForm<Inputs>({ initialValues: inputsOf(fieldsFor(props.fields, {})) })
   // what there is to choose from may be loaded after the opening
   const fields = fieldsFor(current.fields, form.values)
+  const isFilled = form.isDirty() || confirmation !== ""
+  // an action that is done may open another page
+  const isDone = useRef(false)
+  useBeforeLeaving(() => !isDone.current && (change.isPending || isFilled), () => setAsking(isFilled))
 
   const submit = form.onSubmit((inputs) => {
     const sent = props.isUpdate === true ? fieldsFor(props.fields, inputs) : fields
@@ -146,6 +150,7 @@ function ActionDialog<A extends Action>(
       ...(hasPayload ? { payload } : {})
     }, {
       onSuccess: (body) => {
+        isDone.current = true
         const answer = asAnswer(action, body)
         const undo = typeof props.undo === "function" ? props.undo(answer, payload) : props.undo
         const message = typeof props.done === "function" ? props.done(answer) : props.done ?? `${label}: done`
@@ -164,7 +169,6 @@ function ActionDialog<A extends Action>(
   if (shown !== undefined) {
     return <ResultDialog close={close} title={label} size={props.size ?? "md"}>{shown}</ResultDialog>
   }
-  const isFilled = form.isDirty() || confirmation !== ""
   return (
     <Modal
       opened

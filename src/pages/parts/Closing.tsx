@@ -1,5 +1,6 @@
 /** Closing of dialogs: the user is asked before input, or a secret shown once, is lost. */
 import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core"
+import { useBlocker } from "@tanstack/react-router"
 import { createContext, useContext, useEffect, useRef, useState } from "react"
 
 /** Gives the focus back to the element that had it, when a question that took it is gone. */
@@ -8,6 +9,18 @@ const useFocusBack = (): void => {
   useEffect(() => () => {
     if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
   }, [before])
+}
+
+/** Stays on the page, and asks, while Back would take a dialog with what is lost with it. */
+export const useBeforeLeaving = (isLost: () => boolean, ask: () => void): void => {
+  useBlocker({
+    enableBeforeUnload: false,
+    shouldBlockFn: () => {
+      if (!isLost()) return false
+      ask()
+      return true
+    }
+  })
 }
 
 /** Question before input is dropped. The focus is on the answer that drops nothing. */
@@ -57,6 +70,7 @@ export function ResultDialog(
   const [isAsking, setAsking] = useState<boolean>()
   const isOneTime = oneTime !== undefined
   const isLost = oneTime?.isKept === false
+  useBeforeLeaving(() => isLost, () => setAsking(true))
   return (
     <Modal
       opened

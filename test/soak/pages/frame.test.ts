@@ -146,14 +146,15 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
       assert.lengthOf(sent, 1)
     }).pipe(Effect.scoped))
 
-  it.effect("asks before Escape or a click outside discards a filled form, but not for an empty one", () =>
+  it.effect("asks before Escape, a click outside or Back discards a filled form, but not for an empty one", () =>
     Effect.gen(function*() {
       const { cookie } = yield* signedIn()
       const page = yield* (yield* Browser).open({ cookie })
       const dialog = page.getByRole("dialog", { name: "Add operator" })
       const question = dialog.getByRole("alertdialog", { name: "Discard what you entered?" })
       yield* Effect.promise(async () => {
-        await page.goto("/operators")
+        await page.goto("/jobs")
+        await page.getByRole("link", { name: "Operators" }).click()
         await page.getByRole("button", { name: "Add operator" }).click()
         await dialog.waitFor()
         await page.keyboard.press("Escape")
@@ -166,13 +167,19 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
         await question.waitFor({ state: "hidden" })
         assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), "lucky")
         await page.mouse.click(5, 400)
+        await question.getByRole("button", { name: "Keep editing" }).click()
+        await question.waitFor({ state: "hidden" })
+        await page.evaluate("history.back()")
         await question.waitFor()
+        assert.strictEqual(await dialog.getByLabel("Slug").inputValue(), "lucky")
       })
       assertNone(yield* violationsOn(page))
       yield* Effect.promise(async () => {
         await question.getByRole("button", { name: "Discard" }).click()
         await dialog.waitFor({ state: "hidden" })
         await page.getByRole("button", { name: "Add operator" }).and(page.locator(":focus")).waitFor()
+        await page.evaluate("history.back()")
+        await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor()
       })
     }).pipe(Effect.scoped))
 
@@ -200,7 +207,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
       })
     }).pipe(Effect.scoped))
 
-  it.effect("closes a new secret only by its button, asks first if it was not copied, and saves it with its key as a file", () =>
+  it.effect("closes a new secret only by its button, not by Back, asks first if it was not copied, and saves it with its key as a file", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()
       const { cookie } = yield* signedInFully()
@@ -208,6 +215,9 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
       yield* Effect.promise(async () => {
         await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
         await page.goto(`/operators?operator=${casino.slug}`)
+        await page.getByRole("link", { name: "Jobs" }).click()
+        await page.getByRole("heading", { level: 1, name: "Jobs" }).waitFor()
+        await page.evaluate("history.back()")
         await press(page, "New secret", { menuOf: page.getByRole("row").filter({ hasText: casino.key.key }) })
         const dialog = page.getByRole("dialog", { name: "New secret" })
         const asked = await dialog.getByText(/^Type .* to confirm$/).textContent() ?? ""
@@ -219,6 +229,8 @@ layer(layerPages, { excludeTestServices: true, timeout: "3 minutes" })("the comm
         await page.mouse.click(5, 400)
         await dialog.getByRole("button", { name: "Close", exact: true }).click()
         await dialog.getByRole("button", { name: "Back" }).and(page.locator(":focus")).click()
+        await page.evaluate("history.forward()")
+        await dialog.getByRole("button", { name: "Back" }).click()
         const download = page.waitForEvent("download")
         await dialog.getByRole("button", { name: "Save as file" }).click()
         const file = await download
