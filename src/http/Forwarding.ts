@@ -91,6 +91,8 @@ interface About {
   readonly hasId?: boolean
   /** Field of the body that makes the request idempotent where it is given: the caller may retry, and hears then whether it is a repetition. */
   readonly idField?: string | undefined
+  /** Whether an idempotency key makes the request idempotent; true by default. */
+  readonly takesKey?: boolean
 }
 
 type Around = <E, R>(
@@ -119,7 +121,8 @@ export class Forwarding extends Context.Service<Forwarding, {
       const ids = yield* RequestIds
       if (forwarder.node === undefined) return Forwarding.of({ channel, around: (handler) => handler })
 
-      const send = Effect.fnUntraced(function*(playerId: number, principal: string, { hasId = false, idField }: About) {
+      const send = Effect.fnUntraced(function*(playerId: number, principal: string, about: About) {
+        const { hasId = false, idField, takesKey = true } = about
         const request = yield* HttpServerRequest.HttpServerRequest
         const { headers, method, url } = request
         // the player's node checks the token: until then the smaller body limit of players applies
@@ -147,7 +150,7 @@ export class Forwarding extends Context.Service<Forwarding, {
           ...(request.remoteAddress._tag === "Some" ? { peer: request.remoteAddress.value } : {}),
           principal
         })
-        const isRepeatable = hasId || method !== "POST" || (headers["idempotency-key"] ?? "") !== ""
+        const isRepeatable = hasId || method !== "POST" || takesKey && (headers["idempotency-key"] ?? "") !== ""
         return responseOf(
           yield* Effect.mapError(
             forwarder.send(playerId, channel, { head, body }, { isRepeatable, timeoutMs }),

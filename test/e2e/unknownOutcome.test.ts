@@ -6,7 +6,7 @@ import { Forwarder, NotAnswered } from "../../src/cluster/Forwarder.ts"
 import { layerSingleNode } from "../../src/cluster/SingleNode.ts"
 import { Launches } from "../../src/features/launches/Launches.ts"
 import { layerBothServersOn, layerCasinos, SharedCasino } from "../kit/Backoffice.ts"
-import { type BothServers, dataOf, fresh, made, openCasino, staffCall } from "../kit/Casino.ts"
+import { type BothServers, dataOf, fresh, made, openCasino, staffCall, treasurerToken } from "../kit/Casino.ts"
 import { browserCall, type ConnectionLost, type Reply } from "../kit/HttpCalls.ts"
 import { losingCommit } from "../kit/E2eHold.ts"
 import { nodesOfRun } from "../kit/NodesInProcess.ts"
@@ -74,6 +74,9 @@ layer(layerCasinos, { excludeTestServices: true })("the answer to a request of u
 /** Whether all players are of another node, which is lost with every request. */
 let isLost = false
 
+/** Whether what was sent to that node, and lost, might be sent again, by channel. */
+const sent = new Map<string, ReadonlyArray<boolean>>()
+
 const layerLosing = Layer.merge(
   layerSingleNode,
   Layer.succeed(
@@ -84,7 +87,11 @@ const layerLosing = Layer.merge(
       ownerOf: () => "another",
       serve: () => {},
       post: () => {},
-      send: () => Effect.fail(new NotAnswered({ because: "lost" })),
+      send: (_key, channel, _call, { isRepeatable }) =>
+        Effect.suspend(() => {
+          sent.set(channel, [...sent.get(channel) ?? [], isRepeatable])
+          return Effect.fail(new NotAnswered({ because: "lost" }))
+        }),
       sendTo: () => Effect.undefined,
       sendToAll: () => Effect.succeed([])
     })
@@ -92,6 +99,23 @@ const layerLosing = Layer.merge(
 )
 
 layer(layerBothServersOn([layerLosing]), { excludeTestServices: true })("the answer after the loss of a node", (it) => {
+  it.effect("advises no retry of a staff action that takes no idempotency key, even when one was sent", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { id: player } = yield* casino.register()
+      const headers = {
+        authorization: `Bearer ${yield* treasurerToken}`,
+        "content-type": "application/json",
+        "idempotency-key": fresh("staff-")
+      }
+      isLost = true
+      const correction = { amount: 1, reason: "why not" }
+      const answer = yield* staffCall("POST", `/backoffice/v1/players/${player}/corrections`, correction, headers)
+      assert.deepStrictEqual(adviceOf(answer), ["TRY_AGAIN", "never", undefined])
+      // nor do the nodes send it again
+      assert.deepStrictEqual(sent.get("staff"), [false])
+    }).pipe(Effect.ensuring(Effect.sync(() => void (isLost = false)))))
+
   it.effect("advises a retry only when an idempotency key or a reference identifies the request", () =>
     Effect.gen(function*() {
       const casino = yield* openCasino()

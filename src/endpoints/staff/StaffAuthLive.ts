@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { StaffAuth } from "../../contract/StaffApi.ts"
-import { CurrentStaff } from "../../contract/common/StaffMiddleware.ts"
+import { CurrentStaff, StaffIdempotentPost } from "../../contract/common/StaffMiddleware.ts"
 import { mayStream } from "../../contract/common/StreamedAnswers.ts"
 import { type Refusal, refuse } from "../../domain/Refusal.ts"
 import { AuthenticationFailures } from "../../http/AuthenticationFailures.ts"
@@ -185,8 +185,9 @@ export const StaffAuthLive = Layer.effect(
       const read = staffReadTerms.get(action)
       const readOfChange = readsOfChanges.get(action)
       const withForm = withFormRules(handler, { endpoint })
+      const about = { takesKey: endpoint.middlewares.has(StaffIdempotentPost) }
       const served = ({ actor, session }: typeof SentStaff.Type) =>
-        (isStreamed ? withForm : forwarding.around(withForm, encodeStaff({ actor, session }))).pipe(
+        (isStreamed ? withForm : forwarding.around(withForm, encodeStaff({ actor, session }), about)).pipe(
           Effect.provideService(CurrentStaff, actor),
           Effect.provideService(CurrentSession, session)
         )
