@@ -79,6 +79,7 @@ export const playerShare = (keyLimit: number): number => Math.min(keyLimit, Math
 
 const channel = "rate"
 const countsChannel = "rate counts"
+const playerChannel = "player rate"
 
 /** Time limit of a count by another node, in ms. */
 const timeoutMs = 400
@@ -196,6 +197,25 @@ const makeSharedTake = Effect.fnUntraced(function*(windows: ReturnType<typeof ma
   return (keyId: number, limit: number, now: number) => takeFrom(keyId, limit, now, 0)
 })
 
+/** Counts a player's requests at the player's node; here while that one does not answer. */
+const makeTakeOfPlayer = Effect.fnUntraced(function*(take: ReturnType<typeof makeRateWindows>["take"]) {
+  const forwarder = yield* Forwarder
+  const clock = yield* Clock.Clock
+  forwarder.serve(playerChannel, ({ head }, done) => {
+    const [playerId = 0, limit = 0] = head.split(" ").map(Number)
+    done({ status: 200, head: "", body: JSON.stringify(take(playerId, limit, clock.currentTimeMillisUnsafe())) })
+  })
+  return (playerId: number, limit: number, now: number): Effect.Effect<RateLimitStatus> => {
+    const here = Effect.sync(() => take(playerId, limit, now))
+    if (forwarder.isHere(playerId)) return here
+    const call = { head: `${playerId} ${limit}`, body: "" }
+    return Effect.matchEffect(forwarder.send(playerId, playerChannel, call, { isRepeatable: false, timeoutMs }), {
+      onFailure: () => here,
+      onSuccess: ({ body }) => Option.match(decodeStatus(body), { onNone: () => here, onSome: Effect.succeed })
+    })
+  }
+})
+
 /**
  * Counts are in memory and lost by a restart. With several nodes, a key is counted by the node that owns the key's number, a player by the player's
  * node. While a key's node does not answer another one counts, the same for all nodes and from the count that they were told last.
@@ -209,15 +229,15 @@ export class RateLimiter extends Context.Service<RateLimiter, {
   readonly takeAtOnce: ((keyId: number, limit: number, now: number) => RateLimitStatus) | undefined
   /** Last known status, without counting. */
   readonly peek: (keyId: number, limit: number, now: number) => RateLimitStatus
-  /** As `take`, for a player of this node, whichever of the operator's keys issued the token. */
-  readonly takeOfPlayer: (playerId: number, limit: number, now: number) => RateLimitStatus
+  /** As `take`, for a player, whichever of the operator's keys issued the token. */
+  readonly takeOfPlayer: (playerId: number, limit: number, now: number) => Effect.Effect<RateLimitStatus>
 }>()("pitboss/auth/RateLimiter") {
   static readonly layer = Layer.effect(
     RateLimiter,
     Effect.gen(function*() {
       const windows = makeRateWindows()
       const { peek, take } = windows
-      const takeOfPlayer = makeRateWindows().take
+      const takeOfPlayer = yield* makeTakeOfPlayer(makeRateWindows().take)
       const isAlone = (yield* Forwarder).node === undefined
       const takeShared = isAlone ? undefined : yield* makeSharedTake(windows)
       return RateLimiter.of({

@@ -240,6 +240,22 @@ layer(layerThreeNodes, { timeout: "120 seconds", excludeTestServices: true })("t
       assert.deepStrictEqual(left, [...allowed, ...Array.from({ length: 4 }, () => "RATE_LIMITED")])
     }).pipe(Effect.scoped))
 
+  it.effect("share one rate limit per player, also for what each node serves by itself", () =>
+    Effect.gen(function*() {
+      const ports = yield* NodePorts
+      const agent = yield* makeAgent()
+      const name = fresh("n")
+      const { call } = yield* addTenant(agent, ports[0] ?? 0, `o${name}`, { rateLimit: 150 })
+      const headers = { authorization: `Bearer ${yield* tokenOf(call, yield* register(call, `p${name}`))}` }
+      let allowed = 0
+      for (let count = 0; count < 36; count++) {
+        const path = count % 2 === 0 ? "/api/v1/player/statement" : "/api/v1/player/wallet"
+        const { code } = yield* exchange(agent, ports[count % nodes] ?? 0, path, { headers })
+        if (code !== "RATE_LIMITED") allowed++
+      }
+      assert.strictEqual(allowed, 30)
+    }).pipe(Effect.scoped))
+
   it.effect("apply a self-exclusion sent to one node immediately at every node", () =>
     Effect.gen(function*() {
       const { agent, game, name, operators, ports, providers, studio, tenant } = yield* openHouse

@@ -98,25 +98,25 @@ export const PlayerAuthLive = Layer.effect(
         { playerId }: PlayerToken,
         { caller: { apiKey, operator } }: OperatorCredential,
         now: number
-      ): Served => {
+      ): Served =>
         // before the key's rate: a refused player must not use up that of other players
-        const share = limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now)
-        if (!share.isAllowed) {
-          // answered here: its headers are those of the limit that refuses
-          const refusal = counting(request, apiKey.key)(Effect.fail(playerRateLimited(share, now)))
-          return Effect.map(answeringHere(refusal), (response) => withRateLimit(response, share, now))
-        }
-        return Effect.flatMap(limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now), (status): Served => {
-          if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
-          const refusal = refuseFeature(operator, feature)
-          if (refusal !== undefined) return Effect.fail(refusal)
-          const provided = clocks.around(operator.id)(
-            Effect.provideService(answered, CurrentPlayer, { playerId, operator })
-          )
-          // read here: a body that is too large must not count as a missing one
-          return onlyReads ? provided : Effect.andThen(smallBody(request), provided)
+        Effect.flatMap(limiter.takeOfPlayer(playerId, playerShare(apiKey.rateLimitPerMinute), now), (share): Served => {
+          if (!share.isAllowed) {
+            // answered here: its headers are those of the limit that refuses
+            const refusal = counting(request, apiKey.key)(Effect.fail(playerRateLimited(share, now)))
+            return Effect.map(answeringHere(refusal), (response) => withRateLimit(response, share, now))
+          }
+          return Effect.flatMap(limiter.take(apiKey.id, apiKey.rateLimitPerMinute, now), (status): Served => {
+            if (!status.isAllowed) return Effect.fail(rateLimited(status, now))
+            const refusal = refuseFeature(operator, feature)
+            if (refusal !== undefined) return Effect.fail(refusal)
+            const provided = clocks.around(operator.id)(
+              Effect.provideService(answered, CurrentPlayer, { playerId, operator })
+            )
+            // read here: a body that is too large must not count as a missing one
+            return onlyReads ? provided : Effect.andThen(smallBody(request), provided)
+          })
         })
-      }
 
       const run = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Served => {
         const token = tokens.read(bearer(request.headers["authorization"]) ?? "")
