@@ -85,8 +85,8 @@ const responseOf = ({ body, head, node, status }: Answered): HttpServerResponse.
 }
 
 interface About {
-  /** The player, when the path does not name one. */
-  readonly playerId?: number
+  /** The player, when the path does not name one; or another number whose owner serves the request. */
+  readonly ownerOf?: number
   /** The request is idempotent by an id of its own and may be retried. */
   readonly hasId?: boolean
   /** Field of the body that makes the request idempotent where it is given: the caller may retry, and hears then whether it is a repetition. */
@@ -171,7 +171,7 @@ export class Forwarding extends Context.Service<Forwarding, {
               () => Effect.succeed(misdirected)
             )
           }
-          const named = about.playerId ?? playerIn(context)
+          const named = about.ownerOf ?? playerIn(context)
           return named !== undefined && !forwarder.isHere(named)
             ? send(named, principal, about)
             : Effect.catchIf(

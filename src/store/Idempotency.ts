@@ -193,7 +193,7 @@ export class Idempotency extends Context.Service<Idempotency, {
       const { currentTimeMillis } = yield* Clock.Clock
 
       // Kept: running, stored. Idempotency keys whose first request is under way. Several nodes: a request that concerns a player is judged by the
-      // player's owner; for others the unique index lets one be first.
+      // player's owner, a bulk action of staff by the key's; for others the unique index lets one be first.
       /** Running requests, by scope and key. */
       const running = new Map<string, Running>()
       const stored = new WeakSet<IdempotencyClaim>()

@@ -6,7 +6,7 @@ import type { Placement } from "../../src/engine/Placement.ts"
 import { layerBothServersOn } from "../kit/Backoffice.ts"
 import { Calendar } from "../kit/Calendar.ts"
 import { dataOf, fresh, made, openCasino, staff, staffCall } from "../kit/Casino.ts"
-import { heldWithdrawal } from "../kit/commands/Scene.ts"
+import { heldWithdrawal, raisedAlert } from "../kit/commands/Scene.ts"
 import { makeNodesInProcess } from "../kit/NodesInProcess.ts"
 
 // Goal: what a bulk action sends to the node of a payment's player is done once and answered alike, however often it arrives. Method: three nodes
@@ -99,3 +99,27 @@ for (const isAtOnce of [false, true]) {
     }
   )
 }
+
+layer(Layer.provideMerge(layerBothServersOn(makeNodesInProcess(3, true)), Calendar.layer), {
+  excludeTestServices: true
+})("a bulk action that is sent to several nodes at once under one idempotency key", (it) => {
+  it.effect("is executed once", () =>
+    Effect.gen(function*() {
+      const casino = yield* openCasino()
+      const { token } = yield* made("/staff", { name: "Two", role: "compliance" })
+      const authorization = `Bearer ${token}`
+      const { alert } = yield* raisedAlert(casino)
+      const replies = yield* Effect.forEach(
+        Array.from({ length: 6 }),
+        () =>
+          staffCall("POST", "/backoffice/v1/alerts/update", { alerts: [alert], note: "seen" }, {
+            authorization,
+            "idempotency-key": "seen"
+          }),
+        { concurrency: "unbounded" }
+      )
+      for (const { status, text } of replies) assert.include([200, 409], status, text)
+      const { notes } = dataOf(yield* staffCall("GET", `/backoffice/v1/alerts/${alert}`, undefined, { authorization }))
+      assert.lengthOf(notes, 1)
+    }))
+})

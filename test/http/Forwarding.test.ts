@@ -38,7 +38,7 @@ const lose = (
     const url = "/api/v1/operator/players/7/deposits"
     const request = new ReadRequest({ headers, socket: {} }, "POST", url, Buffer.from(body))
     const error = yield* Effect.flip(
-      around(Effect.succeed(HttpServerResponse.empty()), "key", { playerId: 7, ...about }).pipe(
+      around(Effect.succeed(HttpServerResponse.empty()), "key", { ownerOf: 7, ...about }).pipe(
         Effect.provideService(HttpServerRequest.HttpServerRequest, request)
       )
     )

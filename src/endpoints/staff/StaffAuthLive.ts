@@ -54,6 +54,9 @@ const SentStaff = Schema.fromJsonString(Schema.Struct({
 const encodeStaff = Schema.encodeSync(SentStaff)
 const decodeStaff = Schema.decodeUnknownSync(SentStaff)
 
+/** Whose owner serves all requests of an actor under an idempotency key: it knows whether the first is under way. */
+const numberOfKey = (label: string, key: string): number => Buffer.from(sha256(`${label}\n${key}`)).readUIntBE(0, 6)
+
 /** Tokens that are remembered as having worked. */
 const maxWorked = 1000
 
@@ -185,9 +188,15 @@ export const StaffAuthLive = Layer.effect(
       const read = staffReadTerms.get(action)
       const readOfChange = readsOfChanges.get(action)
       const withForm = withFormRules(handler, { endpoint })
-      const about = { takesKey: endpoint.middlewares.has(StaffIdempotentPost) }
+      const takesKey = endpoint.middlewares.has(StaffIdempotentPost)
+      const forwarded = (staff: typeof SentStaff.Type) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+          const key = headers["idempotency-key"] ?? ""
+          const about = takesKey && key !== "" ? { ownerOf: numberOfKey(staff.actor.label, key) } : { takesKey }
+          return forwarding.around(withForm, encodeStaff(staff), about)
+        })
       const served = ({ actor, session }: typeof SentStaff.Type) =>
-        (isStreamed ? withForm : forwarding.around(withForm, encodeStaff({ actor, session }), about)).pipe(
+        (isStreamed ? withForm : forwarded({ actor, session })).pipe(
           Effect.provideService(CurrentStaff, actor),
           Effect.provideService(CurrentSession, session)
         )

@@ -142,7 +142,7 @@ export const PlayerAuthLive = Layer.effect(
           )
           : serveAs(remembered, now)
         // the player's node checks the token
-        return isStreamed ? serving : forwarding.around(serving, "", { playerId: token.playerId })
+        return isStreamed ? serving : forwarding.around(serving, "", { ownerOf: token.playerId })
       }).pipe(answering)
 
       // a disconnect must not interrupt a write
