@@ -162,7 +162,7 @@ layer(layerPages, { excludeTestServices: true, timeout: "5 minutes" })(
           await page.keyboard.press("Enter")
           await page.getByRole("heading", { level: 1, name: `Round ${other}` }).waitFor()
           await press(page, "Close round", page)
-          await dialog.getByLabel("Reason").fill(`The provider lost ${other}`)
+          await dialog.getByLabel("Reason").waitFor()
           await page.goBack()
           await page.getByText(`Round ${one}`, { exact: true }).waitFor()
           await dialog.waitFor({ state: "detached" })
