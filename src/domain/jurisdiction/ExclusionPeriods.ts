@@ -57,11 +57,15 @@ export const exclusionEndings = ["by_itself", "on_request"] as const
 
 const noWait = "PT0S"
 
-/** The wait from the request to return to the return: the jurisdiction's, and none shorter than that of an exclusion that is prolonged. */
+/** The wait from the request to return to the return: the longest of the jurisdiction's and those of exclusions that go on in this one. */
 export const returnWaitOf = (
   { return_wait: wait }: { readonly return_wait: string | null },
-  current = noWait
-): string => orderOf(current) > orderOf(wait ?? noWait) ? current : wait ?? noWait
+  ...others: ReadonlyArray<string | undefined>
+): string =>
+  others.reduce<string>(
+    (longest, other = noWait) => orderOf(other) > orderOf(longest) ? other : longest,
+    wait ?? noWait
+  )
 
 /** Periods on offer where a jurisdiction does not say otherwise (SPEC section 4.7). */
 export const standardPeriods = {

@@ -319,7 +319,6 @@ export const excludeForLicenseeStep =
     if (hasEnded || last !== null && isSame(joined(asked(last), other), asked(last))) return answer(player, undefined)
     const current = activeExclusion(player, now)
     const { returnFrom, type, until } = current === null ? other : joined(asked(current), other)
-    const breaks = { return_wait: returnWaitOf(player.rules.breaks, current?.onRequest?.wait) }
     const accepted = excluding(player, context, {
       type,
       since: current?.since ?? now,
@@ -328,7 +327,13 @@ export const excludeForLicenseeStep =
       ...(current?.scope === undefined ? {} : { scope: current.scope }),
       ...(returnFrom === null
         ? {}
-        : { onRequest: { returnFrom, returnAt: null, wait: returnWaitOf(breaks, other.wait) } })
+        : {
+          onRequest: {
+            returnFrom,
+            returnAt: null,
+            wait: returnWaitOf(player.rules.breaks, current?.onRequest?.wait, other.wait)
+          }
+        })
     }, { actor: "scheduler", action: "player.self_exclusion", reason: "the person is excluded for the whole licensee" })
     return { ...accepted, reply: undefined }
   }
