@@ -75,9 +75,9 @@ const settle = (
 
 const underToken = { player: byBoth, session: "token" } as const
 
-/** Hub88's calls; Caleta names the player of some otherwise. */
 const closing = { action: "close_round" } as const
 
+/** Hub88's calls; Caleta names the player of some otherwise. */
 const hub88Calls: ProtocolRow["calls"] = {
   authenticate: { kind: "identify", method: "info", player: byRef, exchange: false, gameId: null },
   balance: { kind: "balance", method: "balance", player: byBoth, gameId: "table", currency: null },
